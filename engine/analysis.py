@@ -1,0 +1,148 @@
+"""The analysis: Andersen's closure, models and reflection rules, run together to the fixpoint."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cypher import schema
+from cypher.program import Program
+from cypher.schema import Facts, Int32, Rows
+from engine.constraints import Constraints, Precision
+from engine.entry import Entries, call_library, run_mains, start_machine
+from engine.models import Models
+from engine.reflection.modes import DEFAULT
+from engine.reflective import Reflection
+from engine.report import report
+from engine.result import Derived, Result
+from engine.solver import EXHAUSTED, FIXPOINT, Solver, Statistics
+
+# Work units between two looks at the clock; a unit is a few nanoseconds of propagation.
+BUDGET = 20_000_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is analysed and how; `tick` is called with the sizes a few times a second and ends the run if it returns True."""
+
+    mode: str = DEFAULT
+    precision: Precision = Precision()
+    tick: Callable[[Statistics], bool] = lambda statistics: False
+    budget: int = BUDGET
+
+
+def analyse(program: Program, solver: Solver, entries: Entries, options: Options) -> Result:
+    """Returns the points-to sets, the call graph and the reflective sites of `program` from `entries`."""
+    return Analysis(program, solver, options).run(entries)
+
+
+class Analysis:
+    """One run."""
+
+    def __init__(self, program: Program, solver: Solver, options: Options) -> None:
+        self._program, self._solver, self._options = program, solver, options
+        precision = options.precision
+        self._constraints = Constraints(program, solver, precision)
+        self._models = Models(self._constraints)
+        self._reflection = Reflection(self._constraints, options.mode)
+        self._constraints.on_sites = self._on_sites
+        self._constraints.on_field = self._models.on_field
+
+    def _on_sites(self, facts: Facts, first: int) -> Int32:
+        cut = (self._models.on_sites(facts, first), self._reflection.on_sites(facts, first))
+        found: Int32 = np.concatenate(cut).astype(np.int32)
+        return found
+
+    def run(self, entries: Entries) -> Result:
+        start_machine(self._constraints)
+        run_mains(self._constraints, entries.mains)
+        call_library(self._constraints, entries.library)
+        complete = self._close()
+        return self._result(complete)
+
+    def _close(self) -> bool:
+        """Alternates between the solver, the facts of new methods, and the rules; returns whether it got to the end."""
+        constraints, solver, reflection = self._constraints, self._solver, self._reflection
+        while True:
+            constraints.flush()
+            reflection.flush()
+            status = solver.solve(self._options.budget)
+            if status == EXHAUSTED or self._options.tick(solver.statistics()):
+                return False
+            methods, firsts = solver.take_reached()
+            if methods.size:
+                self._activate(methods, firsts)
+            pointers, objects = solver.take_watched()
+            if pointers.size:
+                self._observe(pointers, objects)
+            derived = reflection.derive()
+            if status == FIXPOINT and not (methods.size or pointers.size or derived or constraints.pending()):
+                return True
+
+    def _activate(self, methods: Int32, firsts: Int32) -> None:
+        """Enters the bodies of methods that were reached."""
+        constraints = self._constraints
+        facts = self._program.facts_of(methods, firsts, constraints.sites.number)
+        constraints.enter(facts)
+        self._models.on_natives(methods, firsts)
+        component = self._models.component_classes
+        if component >= 0:
+            self._models.component_classes = schema.NONE
+            self._component = component
+            pointer = np.array([component], np.int32)
+            self._solver.watch(pointer, pointer)
+
+    _component = schema.NONE
+
+    def _observe(self, pointers: Int32, objects: Int32) -> None:
+        components = pointers == self._component
+        if components.any():
+            for type_ in self._reflection.classes_among(objects[components]):
+                self._models.array_of_component(type_)
+            pointers, objects = pointers[~components], objects[~components]
+        if pointers.size:
+            self._reflection.observe(pointers, objects)
+
+    def _result(self, complete: bool) -> Result:
+        constraints, solver = self._constraints, self._solver
+        statistics = solver.statistics()
+        class_objects, class_types = solver.class_object_types()
+        class_type = self._program.type_named("java/lang/Class")
+        reached = solver.reached()
+        sites, callees = solver.calls_made()
+        fields, pointers = constraints.static_fields.items()
+        return Result(
+            mode=self._options.mode,
+            complete=complete,
+            reached=reached,
+            first_variable=solver.first_variables(reached),
+            facts=_joined(constraints.batches),
+            sites=constraints.sites.finish(),
+            call_site=sites,
+            call_callee=callees,
+            objects=constraints.heap.finish(statistics.objects, class_objects, class_types, class_type),
+            points_to=solver.points_to(),
+            static_field=fields,
+            static_pointer=pointers,
+            reflective=report(constraints, self._reflection),
+            derived=tuple(
+                Derived(each.rule.name, each.rule.paper, each.rule.head.__name__, each.row[0], each.row[1])
+                for each in self._reflection.derivations
+            ),
+            statistics=statistics,
+        )
+
+
+def _joined(batches: Sequence[Facts]) -> Facts:
+    """Returns all batches as one."""
+    parts: dict[type, list[Rows]] = defaultdict(list)
+    for batch in batches:
+        for relation, rows in batch.items():
+            parts[relation].append(rows)
+    return {
+        relation: schema.concatenate(parts[relation]) if relation in parts else schema.empty(relation)
+        for relation in schema.FACTS
+    }

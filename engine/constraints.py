@@ -1,0 +1,342 @@
+"""From facts to the solver: objects are made and merged, static fields get their pointers, sites their ids."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cypher import schema
+from cypher.program import Program
+from cypher.schema import NONE, STATIC, VIRTUAL, Facts, Int32, Rows
+from engine import heap
+from engine.heap import Heap
+from engine.sites import BYTECODE, INITIALISATION, MODEL, SiteTable
+from engine.solver import Solver
+
+STRING, THROWABLE = "java/lang/String", "java/lang/Throwable"
+BUILDERS = ("java/lang/StringBuilder", "java/lang/StringBuffer", "java/lang/AbstractStringBuilder")
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What is merged and filtered; each can be switched."""
+
+    merge_strings: bool = True  # string constants that name nothing are one object
+    merge_builders: bool = True  # string builders are one object a class
+    merge_throwables: bool = True  # throwables are one object a class
+    distinct_strings: bool = True  # whether any string constant is an object of its own
+
+
+class IdMap:
+    """An int32 array from ids to ids that grows; -1 is unknown."""
+
+    def __init__(self) -> None:
+        self._values = np.full(1 << 12, NONE, np.int32)
+
+    def of(self, keys: Int32) -> Int32:
+        """Returns the value of each key, -1 if it has none."""
+        if keys.size and int(keys.max()) >= self._values.size:
+            grown = np.full(max(int(keys.max()) + 1, 2 * self._values.size), NONE, np.int32)
+            grown[: self._values.size] = self._values
+            self._values = grown
+        found: Int32 = self._values[keys]
+        return found
+
+    def put(self, keys: Int32, values: Int32 | int) -> None:
+        """Sets the values of `keys`, which `of` was asked for before."""
+        self._values[keys] = values
+
+    def items(self) -> tuple[Int32, Int32]:
+        """Returns the keys that have a value, and their values."""
+        keys = np.flatnonzero(self._values != NONE).astype(np.int32)
+        return keys, self._values[keys]
+
+
+class Constraints:
+    """Enters facts into a solver, and keeps what provenance needs of them.
+
+    `on_sites(facts of one batch, first site)` is called before sites are entered and returns the sites whose
+    results a model supplies; `on_field(field, pointer)` when a static field gets its pointer.
+    """
+
+    def __init__(self, program: Program, solver: Solver, precision: Precision) -> None:
+        self.program, self.solver, self.precision = program, solver, precision
+        self.heap, self.sites = Heap(), SiteTable()
+        self.batches: list[Facts] = []
+        self.static_fields = IdMap()
+        self.on_sites: Callable[[Facts, int], Int32] = lambda facts, first: np.empty(0, np.int32)
+        self.on_field: Callable[[int, int], None] = lambda field, pointer: None
+        self._merged, self._texts, self._initialised = IdMap(), IdMap(), IdMap()
+        self._string, self._throwable = program.type_named(STRING), program.type_named(THROWABLE)
+        self._builders = {program.type_named(name) for name in BUILDERS}
+        self._other_strings = NONE
+        self._rows: dict[type, list[tuple[int, ...]]] = defaultdict(list)
+        self._waiting: list[dict[str, int]] = []
+        self._initialising: list[Rows] = []
+        self._block, self._left = 0, 0
+        self._clinits: dict[int, Int32] = {}
+        self.synchronise()
+        self.running_threads = self.fresh()
+
+    # --- single rows, from models and rules
+    def fresh(self) -> int:
+        """Returns a fresh pointer."""
+        if not self._left:
+            self._block, self._left = self.solver.add_pointers(256), 256
+        self._left -= 1
+        return self._block + 255 - self._left
+
+    def add(self, relation: type[tuple[Any, ...]], *row: int) -> None:
+        """Adds one row of a fact relation at the next `flush`."""
+        self._rows[relation].append(row)
+
+    def object(
+        self, kind: int, type_: int, method: int = NONE, offset: int = NONE, payload: int = NONE
+    ) -> int:
+        """Returns a new object."""
+        self.synchronise()
+        obj = self.solver.add_objects(np.array([type_], np.int32))
+        self.heap.add(obj, 1, kind, type_, method, offset, payload)
+        return obj
+
+    def put(self, pointer: int, obj: int) -> None:
+        """PointsTo(pointer, obj), for an object of the caller's."""
+        self._rows[schema.PointsTo].append((pointer, obj))
+
+    def call(
+        self, cause: int, kind: int, target: int, receiver: int = NONE, arguments: Iterable[tuple[int, int]] = (),
+        result: int = NONE, thrown: int = NONE, origin: int = MODEL,
+    ) -> int:  # fmt: skip
+        """Adds a call on behalf of the site `cause` (-1: of the JVM); `target` is a method, for VIRTUAL a signature."""
+        at = self.sites.row(cause) if cause >= 0 else {"method": NONE, "offset": NONE}
+        site = self.sites.number + len(self._waiting)
+        self._waiting.append(
+            {
+                "method": at["method"],
+                "offset": at["offset"],
+                "kind": kind,
+                "origin": origin,
+                "cause": cause,
+                "callee": NONE if kind == VIRTUAL else target,
+                "signature": target if kind == VIRTUAL else NONE,
+                "declared": NONE,
+                "result": result,
+                "thrown": thrown,
+            }  # fmt: skip
+        )
+        if receiver >= 0:
+            self.add(schema.Argument, site, 0, receiver)
+        for position, variable in arguments:
+            self.add(schema.Argument, site, position, variable)
+        return site
+
+    def initialise(self, types: Iterable[int], method: int, offset: int, cause: int = NONE) -> None:
+        """Runs the initialisers of `types`, by the instruction at `offset` of `method` or the site `cause`."""
+        for type_ in types:
+            for clinit in self._clinits_of(type_).tolist():
+                self._waiting.append(
+                    {
+                        "method": method,
+                        "offset": offset,
+                        "kind": STATIC,
+                        "origin": INITIALISATION,
+                        "cause": cause,
+                        "callee": clinit,
+                        "signature": NONE,
+                        "declared": type_,
+                        "result": NONE,
+                        "thrown": NONE,
+                    }  # fmt: skip
+                )
+
+    def _clinits_of(self, type_: int) -> Int32:
+        found = self._clinits.get(type_)
+        if found is None:
+            initialisers = self.program.initialisers_of(type_)
+            found = self._clinits[type_] = np.array([clinit for _, clinit in initialisers], np.int32)
+        return found
+
+    def pending(self) -> bool:
+        """Returns whether rows wait for `flush`."""
+        return bool(self._waiting or self._initialising) or any(self._rows.values())
+
+    def flush(self) -> None:
+        """Enters the rows that were added one by one."""
+        while self.pending():
+            waiting, self._waiting = self._waiting, []
+            listed, self._rows = self._rows, defaultdict(list)
+            pairs = listed.pop(schema.PointsTo, [])
+            facts = {relation: schema.rows(relation, found) for relation, found in listed.items()}
+            if waiting:
+                facts[schema.Invoke] = _invoke_rows(waiting, self.sites.number)
+            order = (
+                np.argsort(facts[schema.Argument].site, kind="stable") if schema.Argument in facts else None
+            )
+            if order is not None:
+                facts[schema.Argument] = facts[schema.Argument].take(order)
+            extra = {
+                name: np.array([each[name] for each in waiting], np.int32) for name in ("origin", "cause")
+            }
+            self.enter(facts, extra["origin"], extra["cause"])
+            if pairs:
+                pointers, objects = np.array(pairs, np.int32).T
+                self.solver.new(pointers, objects)
+            if not self._waiting and self._initialising:
+                initialising, self._initialising = self._initialising, []
+                self._enter_initialisations(schema.concatenate(initialising))
+
+    # --- batches
+    def synchronise(self) -> None:
+        """Tells the solver of the types and methods that the program has named since."""
+        types, methods = self.program.new_rows()
+        self.solver.add_types(types)
+        self.solver.add_methods(methods)
+
+    def enter(self, facts: Facts, origin: Int32 | int = BYTECODE, cause: Int32 | int = NONE) -> None:
+        """Enters a batch of facts, whose sites count up from the last one entered."""
+        self.synchronise()
+        self.batches.append(facts)
+        solver = self.solver
+        if schema.New in facts:
+            self._enter_new(facts[schema.New])
+        if schema.StringConstant in facts:
+            self._enter_strings(facts[schema.StringConstant])
+        if classes := facts.get(schema.ClassConstant):
+            solver.new(classes.target, solver.class_objects(classes.type))
+        if assign := facts.get(schema.Assign):
+            solver.assign(assign.source, assign.target)
+        for relation, enter in (
+            (schema.Cast, solver.cast),
+            (schema.Catch, solver.cast),
+            (schema.Uncaught, solver.exclude),
+        ):
+            if found := facts.get(relation):
+                enter(found.source, found.type, found.target)
+        if load := facts.get(schema.Load):
+            solver.load(load.base, load.field, load.target)
+        if store := facts.get(schema.Store):
+            solver.store(store.source, store.field, store.base)
+        if load := facts.get(schema.ArrayLoad):
+            solver.load(load.base, np.full(len(load), NONE, np.int32), load.target)
+        if store := facts.get(schema.ArrayStore):
+            solver.store(store.source, np.full(len(store), NONE, np.int32), store.base)
+        if load := facts.get(schema.StaticLoad):
+            load = load.take(load.target >= 0)
+            solver.assign(self._pointers_of(load.field), load.target)
+        if store := facts.get(schema.StaticStore):
+            store = store.take(store.source >= 0)
+            solver.assign(store.source, self._pointers_of(store.field))
+        if schema.Invoke in facts:
+            self._enter_sites(facts, origin, cause)
+        if found := facts.get(schema.Initialises):
+            self._initialising.append(found)
+
+    def _enter_new(self, new: Rows) -> None:
+        merged = self._merged.of(new.type)
+        for type_ in np.unique(new.type[merged == NONE]).tolist():
+            key = np.array([type_], np.int32)
+            if self._is_merged(type_):
+                obj = self.solver.add_objects(key)
+                self.heap.add(obj, 1, heap.MERGED, type_)
+                self._merged.put(key, obj)
+            else:
+                self._merged.put(key, -2)
+        objects = self._merged.of(new.type)
+        single = objects < 0
+        types = new.type[single]
+        if types.size:
+            first = self.solver.add_objects(types)
+            self.heap.add(first, types.size, heap.ALLOCATED, types, new.method[single], new.offset[single])
+            objects[single] = np.arange(first, first + types.size, dtype=np.int32)
+        self.solver.new(new.target, objects)
+
+    def _is_merged(self, type_: int) -> bool:
+        if self.precision.merge_builders and type_ in self._builders:
+            return True
+        return self.precision.merge_throwables and self._throwable in self.program.supertypes_of(type_)
+
+    def _enter_strings(self, strings: Rows) -> None:
+        known = self._texts.of(strings.text)
+        for text in np.unique(strings.text[known == NONE]).tolist():
+            self._texts.put(np.array([text], np.int32), self._string_object(text))
+        self.solver.new(strings.target, self._texts.of(strings.text))
+
+    def _string_object(self, text: int) -> int:
+        precision = self.precision
+        if precision.distinct_strings and (not precision.merge_strings or self.program.may_name(text)):
+            return self.object(heap.STRING, self._string, payload=text)
+        if self._other_strings == NONE:
+            self._other_strings = self.object(heap.OTHER_STRINGS, self._string)
+        return self._other_strings
+
+    def _pointers_of(self, fields: Int32) -> Int32:
+        known = self.static_fields.of(fields)
+        fresh = np.unique(fields[known == NONE])
+        if fresh.size:
+            first = self.solver.add_pointers(fresh.size)
+            self.static_fields.put(fresh, np.arange(first, first + fresh.size, dtype=np.int32))
+            for index, field in enumerate(fresh.tolist()):
+                self.on_field(field, first + index)
+        return self.static_fields.of(fields)
+
+    def pointer_of(self, field: int) -> int:
+        """Returns the pointer of a static field."""
+        return int(self._pointers_of(np.array([field], np.int32))[0])
+
+    def _enter_sites(self, facts: Facts, origin: Int32 | int, cause: Int32 | int) -> None:
+        invoke = facts[schema.Invoke]
+        arguments = facts.get(schema.Argument) or schema.empty(schema.Argument)
+        number, first = len(invoke), self.sites.number
+        self.sites.add(
+            number, method=invoke.method, offset=invoke.offset, kind=invoke.kind, declared=invoke.declared,
+            callee=invoke.callee, signature=invoke.signature, result=invoke.result, thrown=invoke.thrown,
+            origin=origin, cause=cause,
+        )  # fmt: skip
+        results = invoke.result.copy()
+        if isinstance(origin, int):
+            modelled = self.on_sites(facts, first)
+            results[modelled - first] = NONE
+            self.sites.cut(modelled)
+        local = arguments.site - first
+        receiving = (arguments.position == 0) & (invoke.kind[local] != STATIC)
+        receivers = np.full(number, NONE, np.int32)
+        receivers[local[receiving]] = arguments.variable[receiving]
+        others = ~receiving
+        at = np.concatenate(([0], np.cumsum(np.bincount(local[others], minlength=number)))).astype(np.int64)
+        self.solver.add_sites(
+            invoke.kind, np.where(invoke.kind == VIRTUAL, invoke.signature, invoke.callee), receivers, results,
+            invoke.thrown, at, arguments.position[others], arguments.variable[others],
+        )  # fmt: skip
+
+    def _enter_initialisations(self, found: Rows) -> None:
+        clinits = [self._clinits_of(type_) for type_ in found.type.tolist()]
+        repeats = np.array([each.size for each in clinits])
+        if repeats.sum() == 0:
+            return
+        number = int(repeats.sum())
+        none = np.full(number, NONE, np.int32)
+        first = self.sites.number
+        columns = dict(
+            site=np.arange(first, first + number, dtype=np.int32), method=np.repeat(found.method, repeats),
+            offset=np.repeat(found.offset, repeats), kind=np.full(number, STATIC, np.int32),
+            declared=np.repeat(found.type, repeats), callee=np.concatenate(clinits), signature=none, result=none,
+            thrown=none,
+        )  # fmt: skip
+        invoke = Rows(schema.Invoke, [columns[name] for name in schema.columns_of(schema.Invoke)])
+        self.enter({schema.Invoke: invoke}, np.full(number, INITIALISATION, np.int32), none)
+
+
+def _invoke_rows(waiting: list[dict[str, int]], first: int) -> Rows:
+    """Returns the sites that were added one by one as rows of `Invoke`."""
+    names = schema.columns_of(schema.Invoke)
+    return schema.rows(
+        schema.Invoke,
+        [
+            tuple(first + index if name == "site" else each[name] for name in names)
+            for index, each in enumerate(waiting)
+        ],
+    )

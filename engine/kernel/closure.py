@@ -1,0 +1,458 @@
+"""The closure: what each new object does at its pointer, the call graph on the fly, and the sweep."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.kernel.collapse import collapse
+from engine.kernel.compiled import compiled, compiled_allocating, entry
+from engine.kernel.graph import add_edge, class_object, condition_of, field_node, select, slot
+from engine.kernel.rows import ONE, ZERO, add_words, find, free_row, lowest_bit, new_nodes
+from engine.kernel.state import (
+    CALL_SLOTS,
+    CALLS,
+    CURSOR,
+    DIRTY,
+    FULL,
+    GROUPS,
+    INBOX,
+    LIVE_EDGES,
+    NEW_EDGES,
+    NODES,
+    PUT_CALL,
+    PUT_CAST,
+    PUT_EDGE,
+    PUT_EXCLUDE,
+    PUT_OBJECT,
+    PUT_REACH,
+    PUT_USE,
+    REACHED,
+    SPENT,
+    STAMP,
+    STEPS,
+    SWEEPS,
+    USE_CLASS,
+    USE_LOAD,
+    USE_STORE,
+    USE_WATCH,
+    USES,
+    WATCHED,
+    Counters,
+    Graph,
+    Keys,
+    Rows,
+    Scratch,
+    State,
+    Words,
+)
+
+FIXPOINT, PAUSED, EXHAUSTED = range(3)
+
+
+@compiled
+def reach(state: State, which: int) -> None:
+    """Reachable(which); its variables become nodes."""
+    method, count = state.calls.method, state.count
+    if method[which].reached:
+        return
+    method[which].reached = 1
+    method[which].first = new_nodes(state.graph, count, method[which].variables)
+    state.calls.reached[count[REACHED]] = which
+    count[REACHED] += 1
+
+
+# Assign(a, p) :- Calls(s, m), Argument(s, i, a), Parameter(m, i, p).
+# Assign(r, x) :- Calls(s, m), Returns(m, r), Result(s, x).       Likewise what m throws.
+@compiled
+def call(state: State, site: int, callee: int) -> None:
+    """Calls(site, callee), with its copy edges."""
+    calls, count = state.calls, state.count
+    edge, slots = calls.call, calls.call_slot
+    place = slot(site, callee, count[CALL_SLOTS])
+    entry = slots[place] - 1
+    while entry >= 0:
+        if edge[entry].site == site and edge[entry].callee == callee:
+            return
+        entry = edge[entry].next - 1
+    entry = count[CALLS]
+    count[CALLS] = entry + 1
+    edge[entry].site = site
+    edge[entry].callee = callee
+    edge[entry].next = slots[place]
+    slots[place] = entry + 1
+    if count[CALLS] > count[CALL_SLOTS] and 2 * count[CALL_SLOTS] <= slots.size:
+        for index in range(count[CALL_SLOTS]):
+            slots[index] = 0
+        count[CALL_SLOTS] *= 2
+        for entry in range(count[CALLS]):
+            place = slot(edge[entry].site, edge[entry].callee, count[CALL_SLOTS])
+            edge[entry].next = slots[place]
+            slots[place] = entry + 1
+    reach(state, callee)
+    if count[FULL]:
+        return
+    first = calls.method[callee].first
+    parameters = calls.method[callee].parameters
+    at = calls.site[site].argument_at
+    for index in range(at, at + calls.site[site].arguments):
+        if calls.argument_position[index] < parameters:
+            add_edge(state, calls.argument_variable[index], first + calls.argument_position[index], 0)
+    if calls.site[site].result >= 0:
+        add_edge(state, first + parameters, calls.site[site].result, 0)
+    if calls.site[site].thrown >= 0:
+        add_edge(state, first + parameters + 1, calls.site[site].thrown, 0)
+
+
+@compiled
+def group_by_type(state: State, length: int) -> None:
+    """Sorts scratch.word[:length] by the type of the objects: words of group g lie at group_at[g]."""
+    scratch, types, count = state.scratch, state.types, state.count
+    count[STAMP] += 1
+    stamp = count[STAMP]
+    groups = 0
+    for index in range(length):
+        word = scratch.word[index]
+        base = np.int64(scratch.key[index]) << 6
+        while word:
+            which = types.object[base + lowest_bit(word)].type
+            word &= word - ONE
+            if types.type[which].group_stamp != stamp:
+                types.type[which].group_stamp = stamp
+                types.type[which].group = groups
+                scratch.group_type[groups] = which
+                scratch.group_length[groups] = 0
+                groups += 1
+            scratch.group_length[types.type[which].group] += 1
+    at = np.int64(0)
+    for group in range(groups):
+        scratch.group_at[group] = at
+        at += scratch.group_length[group]
+        scratch.group_length[group] = 0
+    for index in range(length):
+        word = scratch.word[index]
+        key = scratch.key[index]
+        base = np.int64(key) << 6
+        while word:
+            lowest = word & (ZERO - word)
+            group = types.type[types.object[base + lowest_bit(word)].type].group
+            word ^= lowest
+            last = scratch.group_at[group] + scratch.group_length[group] - 1
+            if scratch.group_length[group] and scratch.group_key[last] == key:
+                scratch.group_word[last] |= lowest
+            else:
+                scratch.group_key[last + 1] = key
+                scratch.group_word[last + 1] = lowest
+                scratch.group_length[group] += 1
+    count[GROUPS] = groups
+
+
+# Calls(s, m), PointsTo(this_m, o) :- VirtualInvoke(s, x, g), PointsTo(x, o), Type(o, t), Select(t, g, m).
+@compiled
+def call_virtual(state: State, site: int) -> None:
+    """Dispatches on the grouped objects."""
+    scratch, calls, count = state.scratch, state.calls, state.count
+    signature = calls.site[site].target
+    for group in range(count[GROUPS]):
+        callee = select(state.types, calls, count, scratch.group_type[group], signature)
+        if callee < 0:
+            continue
+        call(state, site, callee)
+        if count[FULL]:
+            return
+        add_words(
+            state.rows, state.graph, count, state.types.mask,
+            find(state.graph.node, calls.method[callee].first),
+            scratch.group_key, scratch.group_word, scratch.group_at[group], scratch.group_length[group], 0,
+        )  # fmt: skip
+
+
+# Calls(s, m), Assign(x, this_m) :- SpecialInvoke(s, x, m), PointsTo(x, _).
+@compiled
+def call_special(state: State, site: int) -> None:
+    callee = state.calls.site[site].target
+    call(state, site, callee)
+    if not state.count[FULL]:
+        add_edge(state, state.calls.site[site].receiver, state.calls.method[callee].first, 0)
+
+
+# Assign(o.f, x) :- Load(y, f, x), PointsTo(y, o).
+# Assign(x, o.f) :- Store(x, f, y), PointsTo(y, o).   Into an array: only what its element type admits.
+@compiled
+def access_field(state: State, field: int, other: int, storing: bool, length: int) -> None:
+    """Adds the edges between `other` and `field` of each object of scratch.word[:length], once a node."""
+    scratch, types, graph, count = state.scratch, state.types, state.graph, state.count
+    node = graph.node
+    count[STAMP] += 1
+    stamp = count[STAMP]
+    for index in range(length):
+        word = scratch.word[index]
+        base = np.int64(scratch.key[index]) << 6
+        while word:
+            obj = base + lowest_bit(word)
+            word &= word - ONE
+            which = field_node(graph, count, obj, field)
+            if which < 0:
+                return
+            condition = 0
+            if storing and field == 0:
+                element = types.type[types.object[obj].type].element
+                condition = condition_of(types, count, element)
+            if node[which].parent != which:
+                which = find(node, which)
+                if condition == 0:
+                    if node[which].mark == stamp:
+                        continue
+                    node[which].mark = stamp
+            if storing:
+                add_edge(state, other, which, condition)
+            else:
+                add_edge(state, which, other, 0)
+
+
+# PointsTo(x, c) :- GetClass(y, x), PointsTo(y, o), Type(o, t), ClassObject(t, c).
+@compiled
+def classes_of(state: State, target: int) -> None:
+    scratch, types, count = state.scratch, state.types, state.count
+    key, word = scratch.one_key, scratch.one_word
+    for group in range(count[GROUPS]):
+        obj = class_object(types, count, scratch.group_type[group])
+        if obj < 0:
+            return
+        key[0] = obj >> 6
+        word[0] = ONE << np.uint64(obj & 63)
+        add_words(
+            state.rows, state.graph, count, types.mask, find(state.graph.node, target), key, word, 0, 1, 0
+        )
+
+
+@compiled
+def report(scratch: Scratch, count: Counters, tag: int, length: int) -> None:
+    for index in range(length):
+        word = scratch.word[index]
+        while word:
+            at = count[WATCHED]
+            scratch.watched_tag[at] = tag
+            scratch.watched_object[at] = (np.int64(scratch.key[index]) << 6) + lowest_bit(word)
+            count[WATCHED] = at + 1
+            word &= word - ONE
+
+
+@compiled
+def apply_uses(state: State, use: int, length: int) -> None:
+    """Applies the chain of uses that starts at `use` (plus one) to the objects of scratch.word[:length]."""
+    uses = state.graph.use
+    grouped = False
+    while use > 0:
+        kind = uses[use - 1].kind
+        if kind == USE_LOAD or kind == USE_STORE:
+            access_field(state, uses[use - 1].detail, uses[use - 1].other, kind == USE_STORE, length)
+        elif kind == USE_WATCH:
+            report(state.scratch, state.count, uses[use - 1].detail, length)
+        else:
+            if not grouped:
+                group_by_type(state, length)
+                grouped = True
+            if kind == USE_CLASS:
+                classes_of(state, uses[use - 1].other)
+            elif state.calls.site[uses[use - 1].detail].kind == 2:
+                call_virtual(state, uses[use - 1].detail)
+            else:
+                call_special(state, uses[use - 1].detail)
+        use = uses[use - 1].next
+
+
+@compiled
+def add_use(state: State, base: int, kind: int, detail: int, other: int) -> None:
+    """Adds a use of `base` and applies it to the objects that were already passed on."""
+    graph, rows, scratch, count = state.graph, state.rows, state.scratch, state.count
+    node = graph.node
+    entry = count[USES]
+    count[USES] = entry + 1
+    graph.use[entry].kind = kind
+    graph.use[entry].detail = detail
+    graph.use[entry].other = other
+    graph.use[entry].next = 0
+    which = find(node, base)
+    if node[which].first_use == 0:
+        node[which].first_use = entry + 1
+    else:
+        graph.use[node[which].last_use - 1].next = entry + 1
+    node[which].last_use = entry + 1
+    length = 0
+    for at in range(node[which].row_at, node[which].row_at + node[which].row_length):
+        if rows.done[at]:
+            scratch.key[length] = rows.key[at]
+            scratch.word[length] = rows.done[at]
+            length += 1
+    if length:
+        apply_uses(state, entry + 1, length)
+
+
+@compiled
+def take_difference(rows: Rows, graph: Graph, scratch: Scratch, which: int) -> int:
+    """Moves what a node has not passed on to the scratch row; returns its length."""
+    length = 0
+    start = graph.node[which].row_at
+    for at in range(start, start + graph.node[which].row_length):
+        word = rows.known[at] & ~rows.done[at]
+        if word:
+            scratch.key[length] = rows.key[at]
+            scratch.word[length] = word
+            length += 1
+            rows.done[at] = rows.known[at]
+    return length
+
+
+@compiled
+def process(state: State, which: int) -> None:
+    """Passes on what is new at a node: over its copy edges, then to its uses."""
+    rows, graph, scratch, count = state.rows, state.graph, state.scratch, state.count
+    length = take_difference(rows, graph, scratch, which)
+    if length == 0:
+        return
+    count[SPENT] += length * (1 + graph.node[which].edges)
+    start = graph.node[which].edge_at
+    for at in range(start, start + graph.node[which].edges):
+        target = find(graph.node, graph.edge[at].target)
+        if target != which:
+            add_words(
+                rows, graph, count, state.types.mask, target,
+                scratch.key, scratch.word, 0, length, graph.edge[at].filter,
+            )  # fmt: skip
+    apply_uses(state, graph.node[which].first_use, length)
+
+
+@compiled
+def flush_node(state: State, which: int, keys: Keys, words: Words) -> None:
+    """Applies the uses of a collapsed node to those of `words` that it had not passed on itself."""
+    rows, graph, scratch = state.rows, state.graph, state.scratch
+    if graph.node[which].first_use == 0:
+        return
+    at = graph.node[which].row_at
+    end = at + graph.node[which].row_length
+    length = 0
+    for index in range(keys.size):
+        word = words[index]
+        while at < end and rows.key[at] < keys[index]:
+            at += 1
+        if at < end and rows.key[at] == keys[index]:
+            word &= ~rows.done[at]
+        if word:
+            scratch.key[length] = keys[index]
+            scratch.word[length] = word
+            length += 1
+    if length:
+        apply_uses(state, graph.node[which].first_use, length)
+
+
+@compiled_allocating
+def flush_merged(state: State, chain: Keys) -> None:
+    """Lets the uses of every node of a collapsed cycle see what the others knew, then joins their uses."""
+    rows, graph, count = state.rows, state.graph, state.count
+    node = graph.node
+    for into in range(chain.size):
+        if chain[into] < 0 or node[into].parent != into:
+            continue
+        start = node[into].row_at
+        keys = rows.key[start : start + node[into].row_length].copy()
+        words = rows.known[start : start + node[into].row_length].copy()
+        flush_node(state, into, keys, words)
+        which = np.int64(chain[into])
+        while which >= 0:
+            flush_node(state, which, keys, words)
+            free_row(rows, node, which)
+            if node[which].first_use > 0:
+                if node[into].first_use == 0:
+                    node[into].first_use = node[which].first_use
+                else:
+                    graph.use[node[into].last_use - 1].next = node[which].first_use
+                node[into].last_use = node[which].last_use
+                node[which].first_use = 0
+            which = np.int64(chain[which])
+        at = node[into].row_at
+        for index in range(keys.size):
+            while rows.key[at] < keys[index]:
+                at += 1
+            rows.done[at] = words[index]
+        for at in range(node[into].edge_at, node[into].edge_at + node[into].edges):
+            add_words(
+                rows, graph, count, state.types.mask, find(node, graph.edge[at].target),
+                keys, words, 0, keys.size, graph.edge[at].filter,
+            )  # fmt: skip
+
+
+@compiled
+def take_row(state: State, kind: int, first: int, second: int, third: int, fourth: int) -> None:
+    """Adds one row of the inbox."""
+    types, count = state.types, state.count
+    if kind == PUT_OBJECT:
+        state.scratch.key[0] = second >> 6
+        state.scratch.word[0] = ONE << np.uint64(second & 63)
+        add_words(
+            state.rows, state.graph, count, types.mask, find(state.graph.node, first),
+            state.scratch.key, state.scratch.word, 0, 1, 0,
+        )  # fmt: skip
+    elif kind == PUT_EDGE:
+        add_edge(state, first, second, 0)
+    elif kind == PUT_CAST:
+        add_edge(state, first, second, condition_of(types, count, third))
+    elif kind == PUT_EXCLUDE:
+        condition = condition_of(types, count, third)
+        if condition > 0:
+            add_edge(state, first, second, -condition)
+    elif kind == PUT_USE:
+        add_use(state, first, second, third, fourth)
+    elif kind == PUT_REACH:
+        reach(state, first)
+    elif kind == PUT_CALL:
+        call(state, first, second)
+
+
+@compiled
+def take_inbox(state: State) -> None:
+    inbox, count = state.scratch.inbox, state.count
+    for index in range(count[INBOX]):
+        if count[FULL]:
+            return
+        row = inbox[index]
+        take_row(state, row.kind, row.first, row.second, row.third, row.fourth)
+    count[INBOX] = 0
+
+
+@entry
+def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> int:
+    """Takes the inbox, then sweeps dirty nodes in rank order.
+
+    Returns FIXPOINT, PAUSED (over `budget` words of work, or `waiting` reached methods lack their facts) or
+    EXHAUSTED (a pool is full). Cycles are collapsed when new edges exceed `ratio` of all, and `least`.
+    """
+    graph, count = state.graph, state.count
+    reached = count[REACHED]
+    count[SPENT] = 0
+    take_inbox(state)
+    while True:
+        if count[FULL]:
+            return EXHAUSTED
+        if count[DIRTY] == 0:
+            return FIXPOINT
+        if count[SPENT] > budget or count[REACHED] - reached > waiting:
+            return PAUSED
+        if count[NEW_EDGES] > least + ratio * count[LIVE_EDGES]:
+            flush_merged(state, collapse(state))
+            count[CURSOR] = 0
+        word = count[CURSOR]
+        last = (count[NODES] + 63) >> 6
+        while word < last and graph.dirty[word] == ZERO:
+            word += 1
+        count[CURSOR] = word
+        if word >= last:
+            count[CURSOR] = 0
+            count[SWEEPS] += 1
+            if count[REACHED] > reached:
+                return PAUSED
+            continue
+        bit = lowest_bit(graph.dirty[word])
+        graph.dirty[word] &= graph.dirty[word] - ONE
+        count[DIRTY] -= 1
+        count[STEPS] += 1
+        process(state, graph.at[(word << 6) + bit])

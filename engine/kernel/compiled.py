@@ -1,0 +1,89 @@
+"""How the kernel's functions are compiled: each once, for the types that its annotations name.
+
+Only entry points are kept on disk, in the folder that the environment variable NUMBA_CACHE_DIR names. A warm
+run loads those and never types an inner function; a cold one has `build` compile everything, innermost first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from numba import boolean, int32, int64, njit, typeof, types, uint64, void
+
+from engine.kernel import state as pools
+
+# Functions that make arrays of their own need numba's reference counts; the others do without, since the
+# state outlives every call.
+_INNER: list[Any] = []
+_ENTRIES: list[Any] = []
+OPTIONS = {"error_model": "numpy", "nogil": True}
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Declares an inner function that makes no arrays."""
+    _INNER.append(njit(_nrt=False, **OPTIONS)(function))
+    return _INNER[-1]
+
+
+def compiled_allocating(function: Callable[..., Any]) -> Any:
+    """Declares an inner function that makes arrays."""
+    _INNER.append(njit(**OPTIONS)(function))
+    return _INNER[-1]
+
+
+def entry(function: Callable[..., Any]) -> Any:
+    """Declares a function that Python calls."""
+    _ENTRIES.append(njit(cache=True, **OPTIONS)(function))
+    return _ENTRIES[-1]
+
+
+def _types() -> dict[str, Any]:
+    """Returns the compiled type of each annotation."""
+    state = typeof(pools.new_state(pools.Capacity(64, 64, 64, 64, 64, 64, 1)))
+    named = {each.instance_class.__name__: each for each in state.types[:-1]}
+    return named | {
+        "State": state,
+        "Nodes": typeof(pools.reserve(1, pools.NODE)),
+        "Methods": typeof(pools.reserve(1, pools.METHOD)),
+        "Counters": int64[::1],
+        "Keys": int32[::1],
+        "Words": uint64[::1],
+        "Masks": uint64[:, ::1],
+        "Word": uint64,
+        "int": int64,
+        "float": types.float64,
+        "bool": boolean,
+        "None": void,
+        "tuple[bool, int]": types.Tuple((boolean, int64)),
+    }
+
+
+def _signature(function: Any, by_name: dict[str, Any]) -> Any:
+    annotations = dict(function.py_func.__annotations__)
+    returns = by_name[annotations.pop("return")]
+    return returns(*(by_name[each] for each in annotations.values()))
+
+
+def is_built() -> bool:
+    """Returns whether every entry point is on disk for this machine, these sources and this numba."""
+    by_name = _types()
+    for each in _ENTRIES:
+        cache = each._cache
+        key = cache._index_key(_signature(each, by_name).args, each.targetctx.codegen())
+        if key not in cache._cache_file._load_index():
+            return False
+    return True
+
+
+def build() -> Iterator[float]:
+    """Compiles everything; yields the share that is done."""
+    by_name = _types()
+    for index, each in enumerate(_INNER):
+        each.compile(_signature(each, by_name))
+        each.disable_compile()
+        yield (index + 1) / (len(_INNER) + len(_ENTRIES))
+    for index, each in enumerate(_ENTRIES):
+        # Calls look an entry up by its arguments alone.
+        each.compile(_signature(each, by_name).args)
+        yield (len(_INNER) + index + 1) / (len(_INNER) + len(_ENTRIES))

@@ -1,0 +1,151 @@
+"""How rows enter and leave the compiled state; none of it propagates: `closure.solve` does, when it takes the inbox."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.kernel.compiled import entry
+from engine.kernel.graph import add_subtype, class_object, new_object, select
+from engine.kernel.rows import ONE, bits, find, lowest_bit
+from engine.kernel.state import (
+    ARGUMENTS,
+    DECLARED,
+    METHODS,
+    NODES,
+    OBJECTS,
+    SITES,
+    SUPERTYPES,
+    TYPES,
+    Counters,
+    Keys,
+    State,
+    Words,
+)
+
+
+@entry
+def enter_types(
+    state: State, superclass: Keys, element: Keys, flags: Keys, supertypes_at: Counters, supertypes: Keys,
+    declared_at: Counters, declared_signature: Keys, declared_method: Keys,
+) -> None:  # fmt: skip
+    types, count = state.types, state.count
+    first = count[TYPES]
+    types.supertype[count[SUPERTYPES] : count[SUPERTYPES] + supertypes.size] = supertypes
+    start = count[DECLARED]
+    types.declared_signature[start : start + declared_signature.size] = declared_signature
+    types.declared_method[start : start + declared_method.size] = declared_method
+    for index in range(superclass.size):
+        row = types.type[first + index]
+        row.superclass = superclass[index]
+        row.element = element[index]
+        row.flags = flags[index]
+        row.supertypes_at = count[SUPERTYPES] + supertypes_at[index]
+        row.supertypes = supertypes_at[index + 1] - supertypes_at[index]
+        row.declared_at = start + declared_at[index]
+        row.declared = declared_at[index + 1] - declared_at[index]
+    count[TYPES] = first + superclass.size
+    count[SUPERTYPES] += supertypes.size
+    count[DECLARED] += declared_signature.size
+    for index in range(superclass.size):
+        add_subtype(types, count, first + index)
+
+
+@entry
+def enter_methods(state: State, parameters: Keys, variables: Keys, flags: Keys) -> None:
+    count = state.count
+    for index in range(parameters.size):
+        row = state.calls.method[count[METHODS] + index]
+        row.parameters = parameters[index]
+        row.variables = variables[index]
+        row.flags = flags[index]
+    count[METHODS] += parameters.size
+
+
+@entry
+def enter_objects(state: State, kinds: Keys) -> int:
+    first = state.count[OBJECTS]
+    for index in range(kinds.size):
+        new_object(state.types, state.count, kinds[index])
+    return first
+
+
+@entry
+def enter_sites(
+    state: State, kinds: Keys, targets: Keys, receivers: Keys, results: Keys, throwns: Keys,
+    arguments_at: Counters, positions: Keys, variables: Keys,
+) -> int:  # fmt: skip
+    calls, count = state.calls, state.count
+    first = count[SITES]
+    start = count[ARGUMENTS]
+    calls.argument_position[start : start + positions.size] = positions
+    calls.argument_variable[start : start + variables.size] = variables
+    count[ARGUMENTS] += positions.size
+    count[SITES] += kinds.size
+    for index in range(kinds.size):
+        row = calls.site[first + index]
+        row.kind = kinds[index]
+        row.target = targets[index]
+        row.receiver = receivers[index]
+        row.result = results[index]
+        row.thrown = throwns[index]
+        row.argument_at = start + arguments_at[index]
+        row.arguments = arguments_at[index + 1] - arguments_at[index]
+    return first
+
+
+@entry
+def enter_class_objects(state: State, kinds: Keys) -> Keys:
+    found = np.empty(kinds.size, np.int32)
+    for index in range(kinds.size):
+        found[index] = class_object(state.types, state.count, kinds[index])
+    return found
+
+
+@entry
+def row_sizes(state: State) -> Counters:
+    """Returns the number of words of each node that stands for itself, 0 for the others."""
+    node = state.graph.node
+    sizes = np.zeros(state.count[NODES], np.int64)
+    for which in range(state.count[NODES]):
+        if node[which].parent == which:
+            sizes[which] = node[which].row_length
+    return sizes
+
+
+@entry
+def copy_rows(state: State, at: Counters, representative: Keys, key: Keys, word: Words) -> None:
+    """Copies all rows to where `at` says."""
+    node, rows = state.graph.node, state.rows
+    for which in range(state.count[NODES]):
+        representative[which] = find(node, which)
+        if representative[which] == which:
+            start = node[which].row_at
+            for index in range(node[which].row_length):
+                key[at[which] + index] = rows.key[start + index]
+                word[at[which] + index] = rows.known[start + index]
+
+
+@entry
+def row_objects(state: State, which: int) -> Keys:
+    """Returns the objects of a node, ascending."""
+    rows = state.rows
+    which = find(state.graph.node, which)
+    start = state.graph.node[which].row_at
+    end = start + state.graph.node[which].row_length
+    total = 0
+    for at in range(start, end):
+        total += bits(rows.known[at])
+    found = np.empty(total, np.int32)
+    total = 0
+    for at in range(start, end):
+        word = rows.known[at]
+        while word:
+            found[total] = (np.int64(rows.key[at]) << 6) + lowest_bit(word)
+            total += 1
+            word &= word - ONE
+    return found
+
+
+@entry
+def selected(state: State, which: int, signature: int) -> int:
+    return select(state.types, state.calls, state.count, which, signature)

@@ -1,0 +1,307 @@
+"""Copy edges, fields of objects, types with their objects, and selection of methods."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cypher.program import ABSTRACT, INTERFACE
+from engine.kernel.compiled import compiled
+from engine.kernel.rows import ONE, add_words, find, new_nodes
+from engine.kernel.state import (
+    CHOICE_SLOTS,
+    CHOICES,
+    CLASS_TYPE,
+    EDGES,
+    FIELD_NODES,
+    FIELD_SLOTS,
+    FULL,
+    LINKS,
+    LIVE_EDGES,
+    MASKS,
+    NEW_EDGES,
+    OBJECT_TYPE,
+    OBJECTS,
+    Calls,
+    Counters,
+    Graph,
+    Methods,
+    State,
+    Types,
+)
+
+
+@compiled
+def slot(first: int, second: int, slots: int) -> int:
+    """Returns the slot of a pair in a table of `slots` (a power of two)."""
+    mixed = np.uint64(first) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(second) * np.uint64(
+        0xD6E8FEB86659FD93
+    )
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= np.uint64(0xD6E8FEB86659FD93)
+    mixed ^= mixed >> np.uint64(29)
+    return np.int64(mixed & np.uint64(slots - 1))
+
+
+@compiled
+def push_edge(graph: Graph, count: Counters, source: int, target: int, condition: int) -> None:
+    node, edge, free = graph.node, graph.edge, graph.free
+    length = node[source].edges
+    size_class = node[source].edge_class
+    if size_class == 0 or length == 1 << (size_class - 1):
+        at = free[size_class] - 1
+        if at >= 0:
+            free[size_class] = edge[at].target
+        else:
+            at = count[EDGES]
+            if at + (1 << size_class) > edge.size:
+                count[FULL] = 1
+                return
+            count[EDGES] = at + (1 << size_class)
+        had = node[source].edge_at
+        for index in range(length):
+            edge[at + index].target = edge[had + index].target
+            edge[at + index].filter = edge[had + index].filter
+        if size_class > 0:
+            edge[had].target = free[size_class - 1]
+            free[size_class - 1] = had + 1
+        node[source].edge_at = at
+        node[source].edge_class = size_class + 1
+    at = node[source].edge_at + length
+    edge[at].target = target
+    edge[at].filter = condition
+    node[source].edges = length + 1
+
+
+# PointsTo(x, o) :- Assign(y, x), PointsTo(y, o).            condition 0
+# PointsTo(x, o) :- Cast(y, t, x), PointsTo(y, o), o <: t.   condition > 0
+@compiled
+def add_edge(state: State, source: int, target: int, condition: int) -> None:
+    """Adds a copy edge and lets what is known flow over it."""
+    rows, graph, count = state.rows, state.graph, state.count
+    node = graph.node
+    source = find(node, source)
+    target = find(node, target)
+    if source == target:
+        return
+    # The calls of one callee from one region repeat the edge of its exceptions: look at the last few.
+    end = node[source].edge_at + node[source].edges
+    for at in range(max(node[source].edge_at, end - 4), end):
+        if graph.edge[at].target == target and graph.edge[at].filter == condition:
+            return
+    push_edge(graph, count, source, target, condition)
+    count[LIVE_EDGES] += 1
+    count[NEW_EDGES] += 1
+    if node[source].row_length > 0:
+        add_words(
+            rows, graph, count, state.types.mask, target,
+            rows.key, rows.known, node[source].row_at, node[source].row_length, condition,
+        )  # fmt: skip
+
+
+@compiled
+def is_subtype(types: Types, which: int, supertype: int) -> bool:
+    low = types.type[which].supertypes_at
+    high = low + types.type[which].supertypes
+    while low < high:
+        middle = (low + high) >> 1
+        if types.supertype[middle] < supertype:
+            low = middle + 1
+        else:
+            high = middle
+    return low < types.type[which].supertypes_at + types.type[which].supertypes and (
+        types.supertype[low] == supertype
+    )
+
+
+@compiled
+def mask_of(types: Types, count: Counters, supertype: int) -> int:
+    """Returns the row of `mask`, plus one, of the objects that are subtypes of `supertype`."""
+    known = types.type[supertype].mask
+    if known > 0:
+        return known
+    row = count[MASKS]
+    if row == types.mask.shape[0]:
+        count[FULL] = 1
+        return 0
+    count[MASKS] = row + 1
+    types.type[supertype].mask = row + 1
+    entry = types.type[supertype].first_subtype
+    while entry > 0:
+        which = types.link[entry - 1].item
+        obj = types.type[which].first_object
+        while obj > 0:
+            types.mask[row, (obj - 1) >> 6] |= ONE << np.uint64((obj - 1) & 63)
+            obj = types.object[obj - 1].next
+        entry = types.link[entry - 1].next
+    return row + 1
+
+
+@compiled
+def condition_of(types: Types, count: Counters, supertype: int) -> int:
+    """Returns the condition of an edge that lets subtypes of `supertype` pass; none for Object."""
+    if supertype < 0 or supertype == count[OBJECT_TYPE]:
+        return 0
+    return mask_of(types, count, supertype)
+
+
+@compiled
+def new_object(types: Types, count: Counters, which: int) -> int:
+    """Returns a fresh object of type `which`, entered in the masks of its supertypes."""
+    obj = count[OBJECTS]
+    if obj == types.object.size:
+        count[FULL] = 1
+        return -1
+    count[OBJECTS] = obj + 1
+    types.object[obj].type = which
+    types.object[obj].next = types.type[which].first_object
+    types.type[which].first_object = obj + 1
+    start = types.type[which].supertypes_at
+    for at in range(start, start + types.type[which].supertypes):
+        row = types.type[types.supertype[at]].mask
+        if row > 0:
+            types.mask[row - 1, obj >> 6] |= ONE << np.uint64(obj & 63)
+    return obj
+
+
+@compiled
+def class_object(types: Types, count: Counters, which: int) -> int:
+    """Returns the class object of a type."""
+    obj = types.type[which].class_object - 1
+    if obj < 0:
+        obj = new_object(types, count, count[CLASS_TYPE])
+        types.type[which].class_object = obj + 1
+    return np.int64(obj)
+
+
+@compiled
+def add_subtype(types: Types, count: Counters, which: int) -> None:
+    """Enters `which` among the subtypes of each of its supertypes."""
+    start = types.type[which].supertypes_at
+    for at in range(start, start + types.type[which].supertypes):
+        entry = count[LINKS]
+        count[LINKS] = entry + 1
+        supertype = types.supertype[at]
+        types.link[entry].item = which
+        types.link[entry].next = types.type[supertype].first_subtype
+        types.type[supertype].first_subtype = entry + 1
+
+
+@compiled
+def field_node(graph: Graph, count: Counters, base: int, field: int) -> int:
+    """Returns the node of `field` (plus one; 0 for array elements) of the object `base`."""
+    node, slots = graph.node, graph.field_slot
+    place = slot(base, field, count[FIELD_SLOTS])
+    which = slots[place] - 1
+    while which >= 0:
+        if node[which].base == base + 1 and node[which].field == field:
+            return which
+        which = node[which].next_field - 1
+    which = new_nodes(graph, count, 1)
+    if which < 0:
+        return -1
+    node[which].base = base + 1
+    node[which].field = field
+    node[which].next_field = slots[place]
+    slots[place] = which + 1
+    count[FIELD_NODES] += 1
+    if count[FIELD_NODES] > count[FIELD_SLOTS] and 2 * count[FIELD_SLOTS] <= slots.size:
+        rehash_fields(graph, count)
+    return which
+
+
+@compiled
+def rehash_fields(graph: Graph, count: Counters) -> None:
+    """Doubles the (object, field) table in place."""
+    node, slots = graph.node, graph.field_slot
+    for place in range(count[FIELD_SLOTS]):
+        slots[place] = 0
+    count[FIELD_SLOTS] *= 2
+    for which in range(count[0]):
+        if node[which].base > 0:
+            place = slot(node[which].base - 1, node[which].field, count[FIELD_SLOTS])
+            node[which].next_field = slots[place]
+            slots[place] = which + 1
+
+
+@compiled
+def declared_in(types: Types, which: int, signature: int) -> int:
+    """Returns the method that a type declares for `signature`, or -1."""
+    low = types.type[which].declared_at
+    end = low + types.type[which].declared
+    high = end
+    while low < high:
+        middle = (low + high) >> 1
+        if types.declared_signature[middle] < signature:
+            low = middle + 1
+        else:
+            high = middle
+    if low < end and types.declared_signature[low] == signature:
+        return np.int64(types.declared_method[low])
+    return -1
+
+
+# Selection, JVMS 5.4.6: the class and its superclasses first (2), then the maximally-specific
+# superinterface methods, if exactly one of them is not abstract (3).
+@compiled
+def look_up(types: Types, method: Methods, which: int, signature: int) -> int:
+    current = which
+    while current >= 0:
+        found = declared_in(types, current, signature)
+        if found >= 0:
+            return -1 if method[found].flags & ABSTRACT else found
+        current = np.int64(types.type[current].superclass)
+    chosen = np.int64(-1)
+    start = types.type[which].supertypes_at
+    end = start + types.type[which].supertypes
+    for at in range(start, end):
+        interface = types.supertype[at]
+        if not types.type[interface].flags & INTERFACE:
+            continue
+        found = declared_in(types, interface, signature)
+        if found < 0:
+            continue
+        specific = True
+        for other in range(start, end):
+            subinterface = types.supertype[other]
+            if (
+                subinterface != interface
+                and types.type[subinterface].flags & INTERFACE
+                and is_subtype(types, subinterface, interface)
+                and declared_in(types, subinterface, signature) >= 0
+            ):
+                specific = False
+                break
+        if specific and not method[found].flags & ABSTRACT:
+            if chosen >= 0:
+                return -1
+            chosen = found
+    return chosen
+
+
+@compiled
+def select(types: Types, calls: Calls, count: Counters, which: int, signature: int) -> int:
+    """Returns the method that a virtual call of `signature` runs on an object of type `which`, or -1."""
+    choice, slots = calls.choice, calls.choice_slot
+    place = slot(which, signature, count[CHOICE_SLOTS])
+    entry = slots[place] - 1
+    while entry >= 0:
+        if choice[entry].type == which and choice[entry].signature == signature:
+            return np.int64(choice[entry].method)
+        entry = choice[entry].next - 1
+    found = look_up(types, calls.method, which, signature)
+    entry = count[CHOICES]
+    count[CHOICES] = entry + 1
+    choice[entry].type = which
+    choice[entry].signature = signature
+    choice[entry].method = found
+    choice[entry].next = slots[place]
+    slots[place] = entry + 1
+    if count[CHOICES] > count[CHOICE_SLOTS] and 2 * count[CHOICE_SLOTS] <= slots.size:
+        for index in range(count[CHOICE_SLOTS]):
+            slots[index] = 0
+        count[CHOICE_SLOTS] *= 2
+        for entry in range(count[CHOICES]):
+            place = slot(choice[entry].type, choice[entry].signature, count[CHOICE_SLOTS])
+            choice[entry].next = slots[place]
+            slots[place] = entry + 1
+    return found

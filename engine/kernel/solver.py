@@ -1,0 +1,192 @@
+"""The compiled solver."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cypher.program import MethodRows, TypeRows
+from cypher.schema import STATIC, Int32, Int64
+from engine.kernel import closure, doors
+from engine.kernel import state as pools
+from engine.kernel.rows import new_nodes
+from engine.kernel.state import Capacity, State, new_state
+from engine.solver import PointsToRows, Statistics
+
+EVERYTHING = np.iinfo(np.int64).max
+
+
+def int32(values: Int32) -> Int32:
+    """Returns `values` as the kernel takes them."""
+    return np.ascontiguousarray(values, np.int32)
+
+
+class KernelSolver:
+    """`Solver` on reserved pools and compiled sweeps.
+
+    `waiting`: how many newly reached methods `solve` lets pile up before it asks for their facts. `ratio`
+    and `least` say when cycles are collapsed: when new edges exceed `least + ratio * all edges`.
+    """
+
+    def __init__(
+        self,
+        object_type: int,
+        class_type: int,
+        capacity: Capacity | None = None,
+        waiting: int = 2000,
+        ratio: float = 0.1,
+        least: int = 20000,
+    ) -> None:
+        self._state: State = new_state(capacity or Capacity())
+        count = self._state.count
+        count[pools.OBJECT_TYPE], count[pools.CLASS_TYPE] = object_type, class_type
+        count[pools.FIELD_SLOTS] = count[pools.CHOICE_SLOTS] = count[pools.CALL_SLOTS] = 1 << 12
+        self._waiting, self._ratio, self._least = waiting, ratio, least
+        self._taken = 0
+
+    def add_types(self, rows: TypeRows) -> None:
+        doors.enter_types(
+            self._state, rows.superclass, rows.element, rows.flags, rows.supertypes_at, rows.supertypes,
+            rows.declared_at, rows.declared_signature, rows.declared_method,
+        )  # fmt: skip
+
+    def add_methods(self, rows: MethodRows) -> None:
+        doors.enter_methods(self._state, rows.parameters, rows.variables, rows.flags)
+
+    def add_objects(self, types: Int32) -> int:
+        return int(doors.enter_objects(self._state, int32(types)))
+
+    def add_pointers(self, number: int) -> int:
+        return int(new_nodes(self._state.graph, self._state.count, number))
+
+    def add_sites(
+        self, kinds: Int32, targets: Int32, receivers: Int32, results: Int32, throwns: Int32,
+        arguments_at: Int64, positions: Int32, variables: Int32,
+    ) -> int:  # fmt: skip
+        first = int(
+            doors.enter_sites(
+                self._state,
+                int32(kinds),
+                int32(targets),
+                int32(receivers),
+                int32(results),
+                int32(throwns),
+                np.ascontiguousarray(arguments_at, np.int64),
+                int32(positions),
+                int32(variables),
+            )  # fmt: skip
+        )
+        sites = np.arange(first, first + kinds.size, dtype=np.int32)
+        static = (kinds == STATIC) & (targets >= 0)
+        self.call(sites[static], targets[static])
+        others = (kinds != STATIC) & (targets >= 0) & (receivers >= 0)
+        self._put(pools.PUT_USE, receivers[others], pools.USE_CALL, sites[others])
+        return first
+
+    def new(self, pointers: Int32, objects: Int32) -> None:
+        self._put(pools.PUT_OBJECT, pointers, objects)
+
+    def assign(self, sources: Int32, targets: Int32) -> None:
+        self._put(pools.PUT_EDGE, sources, targets)
+
+    def cast(self, sources: Int32, types: Int32, targets: Int32) -> None:
+        self._put(pools.PUT_CAST, sources, targets, types)
+
+    def exclude(self, sources: Int32, types: Int32, targets: Int32) -> None:
+        self._put(pools.PUT_EXCLUDE, sources, targets, types)
+
+    def load(self, bases: Int32, fields: Int32, targets: Int32) -> None:
+        self._put(pools.PUT_USE, bases, pools.USE_LOAD, fields + 1, targets)
+
+    def store(self, sources: Int32, fields: Int32, bases: Int32) -> None:
+        self._put(pools.PUT_USE, bases, pools.USE_STORE, fields + 1, sources)
+
+    def get_class(self, sources: Int32, targets: Int32) -> None:
+        self._put(pools.PUT_USE, sources, pools.USE_CLASS, 0, targets)
+
+    def watch(self, pointers: Int32, tags: Int32) -> None:
+        self._put(pools.PUT_USE, pointers, pools.USE_WATCH, tags)
+
+    def reach(self, methods: Int32) -> None:
+        self._put(pools.PUT_REACH, methods)
+
+    def call(self, sites: Int32, callees: Int32) -> None:
+        self._put(pools.PUT_CALL, sites, callees)
+
+    def _put(self, kind: int, *columns: Int32 | int) -> None:
+        """Appends rows to the inbox; the first column is an array."""
+        count, inbox = self._state.count, self._state.scratch.inbox
+        start = count[pools.INBOX]
+        end = start + np.size(columns[0])
+        inbox["kind"][start:end] = kind
+        for name, column in zip(("first", "second", "third", "fourth"), columns, strict=False):
+            inbox[name][start:end] = column
+        count[pools.INBOX] = end
+
+    def class_objects(self, types: Int32) -> Int32:
+        found: Int32 = doors.enter_class_objects(self._state, int32(types))
+        return found
+
+    def solve(self, budget: int) -> int:
+        return int(closure.solve(self._state, budget, self._waiting, self._ratio, self._least))
+
+    def take_reached(self) -> tuple[Int32, Int32]:
+        methods: Int32 = self._state.calls.reached[self._taken : self._state.count[pools.REACHED]].copy()
+        self._taken += methods.size
+        return methods, self.first_variables(methods)
+
+    def take_watched(self) -> tuple[Int32, Int32]:
+        number, scratch = self._state.count[pools.WATCHED], self._state.scratch
+        self._state.count[pools.WATCHED] = 0
+        return scratch.watched_tag[:number].copy(), scratch.watched_object[:number].copy()
+
+    def calls_made(self) -> tuple[Int32, Int32]:
+        made = self._state.calls.call[: self._state.count[pools.CALLS]]
+        return made["site"].copy(), made["callee"].copy()
+
+    def reached(self) -> Int32:
+        found: Int32 = self._state.calls.reached[: self._state.count[pools.REACHED]].copy()
+        return found
+
+    def first_variables(self, methods: Int32) -> Int32:
+        rows = self._state.calls.method[methods]
+        found: Int32 = np.where(rows["reached"] > 0, rows["first"], -1).astype(np.int32)
+        return found
+
+    def types_of(self, objects: Int32) -> Int32:
+        found: Int32 = self._state.types.object["type"][objects]
+        return found
+
+    def class_object_types(self) -> tuple[Int32, Int32]:
+        made = self._state.types.type[: self._state.count[pools.TYPES]]["class_object"]
+        types = np.flatnonzero(made).astype(np.int32)
+        return made[types] - 1, types
+
+    def select(self, type_: int, signature: int) -> int:
+        return int(doors.selected(self._state, type_, signature))
+
+    def objects_of(self, pointer: int) -> Int32:
+        found: Int32 = doors.row_objects(self._state, pointer)
+        return found
+
+    def points_to(self) -> PointsToRows:
+        at = np.concatenate(([0], np.cumsum(doors.row_sizes(self._state))))
+        number = at.size - 1
+        representative = np.empty(number, np.int32)
+        key, word = np.empty(at[-1], np.int32), np.empty(at[-1], np.uint64)
+        doors.copy_rows(self._state, at, representative, key, word)
+        nodes = self._state.graph.node[:number]
+        base = nodes["base"] - 1
+        field = np.where(base >= 0, nodes["field"] - 1, -1).astype(np.int32)
+        return PointsToRows(representative, at, key, word.view(np.int64), base, field)
+
+    def statistics(self) -> Statistics:
+        count = self._state.count
+        size = (
+            20 * int(count[pools.WORDS]) + 8 * int(count[pools.EDGES]) + 72 * int(count[pools.NODES])
+            + 16 * int(count[pools.USES]) + 16 * int(count[pools.CALLS])
+            + int(count[pools.MASKS]) * max(4096, int(count[pools.OBJECTS]) >> 3)
+        )  # fmt: skip
+        return Statistics(
+            int(count[pools.NODES]), int(count[pools.OBJECTS]), int(count[pools.REACHED]),
+            int(count[pools.CALLS]), int(count[pools.STEPS]), size,
+        )  # fmt: skip

@@ -1,0 +1,236 @@
+"""The state of the compiled closure: a few named arrays, reserved once and touched as they fill.
+
+Memory is reserved without being committed, so that pools grow in place: nothing is copied when they do, and
+the peak is what is used. A record's zero value means "none" wherever a field refers to another record:
+such fields hold the index plus one.
+"""
+
+from __future__ import annotations
+
+import mmap
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+Array = NDArray[Any]
+# The kinds of array that functions take: the compiler tells them apart by these names.
+Counters = NDArray[np.int64]
+Keys = NDArray[np.int32]
+Words = NDArray[np.uint64]
+Masks = NDArray[np.uint64]
+Nodes = NDArray[Any]
+Methods = NDArray[Any]
+Word = np.uint64
+
+# A node of the constraint graph: a pointer (a variable, a static field, a field of an object, the elements of
+# an array). Its points-to row is `row_length` words at `row_at` in the word pools.
+NODE = np.dtype(
+    [
+        ("parent", "i4"),  # union-find: itself unless its cycle was collapsed into another
+        ("rank", "i4"),  # place in the sweep
+        ("row_at", "i8"),
+        ("row_length", "i4"),
+        ("row_class", "i4"),  # log2 of the row's capacity, plus one; 0 without a row
+        ("edge_at", "i8"),
+        ("edges", "i4"),
+        ("edge_class", "i4"),  # likewise
+        ("first_use", "i4"),
+        ("last_use", "i4"),
+        ("base", "i4"),  # object + 1, if the node is a field of an object
+        ("field", "i4"),  # field + 1; 0 stands for the elements of an array
+        ("next_field", "i4"),  # chain of the (object, field) table
+        ("mark", "i4"),
+    ],
+    align=True,
+)
+EDGE = np.dtype([("target", "i4"), ("filter", "i4")], align=True)
+# What happens to each new object of a base variable.
+USE = np.dtype([("kind", "i4"), ("detail", "i4"), ("other", "i4"), ("next", "i4")], align=True)
+SITE = np.dtype(
+    [
+        ("kind", "i4"),
+        ("target", "i4"),  # the method of a fixed call, the signature of a virtual one
+        ("receiver", "i4"),
+        ("result", "i4"),
+        ("thrown", "i4"),
+        ("arguments", "i4"),
+        ("argument_at", "i8"),
+    ],
+    align=True,
+)
+METHOD = np.dtype(
+    [("reached", "i4"), ("first", "i4"), ("parameters", "i4"), ("variables", "i4"), ("flags", "i4")],
+    align=True,
+)
+TYPE = np.dtype(
+    [
+        ("superclass", "i4"),
+        ("element", "i4"),
+        ("flags", "i4"),
+        ("mask", "i4"),  # row of `masks` + 1
+        ("first_object", "i4"),  # object + 1
+        ("first_subtype", "i4"),  # entry of `subtypes` + 1
+        ("class_object", "i4"),  # object + 1
+        ("group", "i4"),
+        ("group_stamp", "i4"),
+        ("supertypes", "i4"),
+        ("declared", "i4"),
+        ("supertypes_at", "i8"),
+        ("declared_at", "i8"),
+    ],
+    align=True,
+)
+OBJECT = np.dtype([("type", "i4"), ("next", "i4")], align=True)
+LINK = np.dtype([("item", "i4"), ("next", "i4")], align=True)
+CHOICE = np.dtype([("type", "i4"), ("signature", "i4"), ("method", "i4"), ("next", "i4")], align=True)
+ROW = np.dtype([(name, "i4") for name in ("kind", "first", "second", "third", "fourth")], align=True)
+CALL = np.dtype([("site", "i4"), ("callee", "i4"), ("next", "i4")], align=True)
+
+# Kinds of use.
+USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_CLASS = range(5)
+
+# Kinds of row in the inbox, with their columns.
+(
+    PUT_OBJECT,  # pointer, object
+    PUT_EDGE,  # source, target
+    PUT_CAST,  # source, target, type
+    PUT_EXCLUDE,  # source, target, type
+    PUT_USE,  # base, kind of use, detail, other
+    PUT_REACH,  # method
+    PUT_CALL,  # site, callee
+) = range(7)
+
+# Counters: the fill of each pool, then statistics.
+(
+    NODES, WORDS, EDGES, USES, SITES, ARGUMENTS, METHODS, TYPES, OBJECTS, LINKS, CHOICES, CALLS, MASKS,
+    SUPERTYPES, DECLARED, REACHED, WATCHED, FIELD_NODES, FIELD_SLOTS, CHOICE_SLOTS, CALL_SLOTS, DIRTY, CURSOR,
+    STAMP, GROUPS, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE, OBJECT_TYPE, SPENT,
+) = range(36)  # fmt: skip
+
+
+class Rows(NamedTuple):
+    """Points-to rows: words `known[i]` (objects `64 * key … + 63`) and which of them were passed on (`done`)."""
+
+    key: Array
+    known: Array
+    done: Array
+    free: Array
+
+
+class Graph(NamedTuple):
+    """Nodes with copy edges and uses; `at` is the inverse of a node's rank, `dirty` a bit for each rank."""
+
+    node: Array
+    edge: Array
+    free: Array
+    use: Array
+    at: Array
+    dirty: Array
+    field_slot: Array
+
+
+class Calls(NamedTuple):
+    """Call sites, methods and the call graph."""
+
+    site: Array
+    argument_position: Array
+    argument_variable: Array
+    method: Array
+    reached: Array
+    call: Array
+    call_slot: Array
+    choice: Array
+    choice_slot: Array
+
+
+class Types(NamedTuple):
+    """The hierarchy, the objects, and a bit mask of the objects of each type that filters an edge."""
+
+    type: Array
+    object: Array
+    link: Array
+    supertype: Array
+    declared_signature: Array
+    declared_method: Array
+    mask: Array
+
+
+class Scratch(NamedTuple):
+    """Buffers of one step, the rows that wait to be added, and the log of new objects at watched pointers."""
+
+    key: Array
+    word: Array
+    group_type: Array
+    group_at: Array
+    group_length: Array
+    group_key: Array
+    group_word: Array
+    watched_tag: Array
+    watched_object: Array
+    inbox: Array
+    one_key: Array
+    one_word: Array
+
+
+class State(NamedTuple):
+    """All of it; `count` holds the counters."""
+
+    rows: Rows
+    graph: Graph
+    calls: Calls
+    types: Types
+    scratch: Scratch
+    count: Array
+
+
+def reserve(shape: tuple[int, ...] | int, dtype: DTypeLike) -> Array:
+    """Returns a zeroed array whose memory is committed only where it is touched."""
+    kind = np.dtype(dtype)
+    cells = int(np.prod(shape))
+    size = max(cells * kind.itemsize, 1)
+    if sys.platform == "win32":
+        return np.zeros(shape, kind)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    return np.frombuffer(mmap.mmap(-1, size, flags=flags), kind, cells).reshape(shape)
+
+
+class Capacity(NamedTuple):
+    """How much each pool may hold."""
+
+    nodes: int = 1 << 27
+    words: int = 1 << 31
+    edges: int = 1 << 30
+    objects: int = 1 << 22
+    types: int = 1 << 20
+    methods: int = 1 << 23
+    masks: int = 1 << 15
+
+
+def new_state(capacity: Capacity) -> State:
+    """Returns an empty state."""
+    nodes, words, edges, objects, types, methods, masks = capacity
+    return State(
+        Rows(reserve(words, "i4"), reserve(words, "u8"), reserve(words, "u8"), reserve(64, "i8")),
+        Graph(
+            reserve(nodes, NODE), reserve(edges, EDGE), reserve(64, "i8"), reserve(nodes, USE),
+            reserve(nodes, "i4"), reserve((nodes >> 6) + 1, "u8"), reserve(nodes, "i4"),
+        ),
+        Calls(
+            reserve(nodes, SITE), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(methods, METHOD),
+            reserve(methods, "i4"), reserve(nodes, CALL), reserve(nodes, "i4"), reserve(nodes, CHOICE),
+            reserve(nodes, "i4"),
+        ),
+        Types(
+            reserve(types, TYPE), reserve(objects, OBJECT), reserve(nodes, LINK), reserve(nodes, "i4"),
+            reserve(nodes, "i4"), reserve(nodes, "i4"), reserve((masks, (objects >> 6) + 1), "u8"),
+        ),
+        Scratch(
+            reserve((objects >> 6) + 1, "i4"), reserve((objects >> 6) + 1, "u8"), reserve(objects, "i4"),
+            reserve(objects, "i8"), reserve(objects, "i4"), reserve(objects, "i4"), reserve(objects, "u8"),
+            reserve(words, "i4"), reserve(words, "i4"), reserve(nodes, ROW),
+            reserve(1, "i4"), reserve(1, "u8"),
+        ),
+        np.zeros(64, np.int64),
+    )  # fmt: skip

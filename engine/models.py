@@ -1,0 +1,280 @@
+"""What a JVM does besides calls, as one table: each model is a method and what a call of it means.
+
+A `site` model says what one call does, so that calls are told apart; what the callee returns is then cut off.
+A `body` model stands for the body of a native method. Sources: the API specification of each method, and
+JVMS 5.5 and 6.5 for what the machine does itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from cypher import schema
+from cypher.program import ABSTRACT, INTERFACE, NATIVE
+from cypher.schema import NONE, VIRTUAL, Facts, Int32
+from engine import heap
+from engine.constraints import Constraints
+
+OBJECT, CLASS, THREAD = "java/lang/Object", "java/lang/Class", "java/lang/Thread"
+METAOBJECTS = (CLASS, "java/lang/reflect/Method", "java/lang/reflect/Constructor", "java/lang/reflect/Field")
+WRAPPERS = {
+    "Boolean": "Z", "Byte": "B", "Character": "C", "Short": "S", "Integer": "I", "Long": "J", "Float": "F",
+    "Double": "D", "Void": "V",
+}  # fmt: skip
+
+
+class SiteCall(NamedTuple):
+    """One call that a model explains."""
+
+    site: int
+    method: int
+    offset: int
+    arguments: Mapping[int, int]
+    result: int
+    thrown: int
+
+    def argument(self, position: int) -> int:
+        """Returns the variable of an argument, -1 if it is null or primitive."""
+        return self.arguments.get(position, NONE)
+
+
+class Body(NamedTuple):
+    """A native method that was reached, with the pointers of its parameters."""
+
+    method: int
+    first: int
+    parameters: int
+
+    @property
+    def returned(self) -> int:
+        return self.first + self.parameters
+
+
+class SiteModel(NamedTuple):
+    """`means(constraints, call)` for calls of `name` (any descriptor, if `descriptor` is empty) in `owner`."""
+
+    owner: str
+    name: str
+    descriptor: str
+    means: Callable[[Constraints, SiteCall], None]
+
+
+class BodyModel(NamedTuple):
+    """`means(constraints, body)` for the native method."""
+
+    owner: str
+    name: str
+    means: Callable[[Constraints, Body], None]
+
+
+def _copy_array(constraints: Constraints, call: SiteCall) -> None:
+    """Copies the elements of one array to another."""
+    source, target = call.argument(0), call.argument(2)
+    if source >= 0 and target >= 0:
+        element = constraints.fresh()
+        constraints.add(schema.ArrayLoad, call.method, call.offset, source, element)
+        constraints.add(schema.ArrayStore, call.method, call.offset, element, NONE, target)
+
+
+def _same_as_receiver(constraints: Constraints, call: SiteCall) -> None:
+    """Returns the receiver; a clone shares its abstract object."""
+    if call.argument(0) >= 0 and call.result >= 0:
+        constraints.add(schema.Assign, call.method, call.offset, call.argument(0), call.result)
+
+
+def _run_privileged(constraints: Constraints, call: SiteCall) -> None:
+    """Runs the action and returns what it returns."""
+    program = constraints.program
+    for owner in ("java/security/PrivilegedAction", "java/security/PrivilegedExceptionAction"):
+        run = program.method_of(program.type_named(owner), "run", f"()L{OBJECT};")
+        if run >= 0 and call.argument(0) >= 0:
+            constraints.call(
+                call.site, VIRTUAL, program.signature_of(run), call.argument(0), (), call.result, call.thrown
+            )
+            return
+
+
+def _run_thread(constraints: Constraints, body: Body) -> None:
+    """Runs `run` of the thread; the thread is among those that `currentThread` returns."""
+    program = constraints.program
+    thread = program.type_named(THREAD)
+    run = program.method_of(thread, "run", "()V")
+    constraints.call(NONE, VIRTUAL, program.signature_of(run), body.first)
+    constraints.add(schema.Assign, body.method, 0, body.first, constraints.running_threads)
+
+
+def _current_thread(constraints: Constraints, body: Body) -> None:
+    constraints.add(schema.Assign, body.method, 0, constraints.running_threads, body.returned)
+
+
+def _return_parameter(position: int) -> Callable[[Constraints, Body], None]:
+    def means(constraints: Constraints, body: Body) -> None:
+        constraints.add(schema.Assign, body.method, 0, body.first + position, body.returned)
+
+    return means
+
+
+def _set_stream(name: str) -> Callable[[Constraints, Body], None]:
+    def means(constraints: Constraints, body: Body) -> None:
+        program = constraints.program
+        for field in program.fields_of(program.type_named("java/lang/System")):
+            if program.name_of_field(field)[1] == name:
+                constraints.add(schema.StaticStore, body.method, 0, body.first, field)
+
+    return means
+
+
+def _nothing(constraints: Constraints, body: Body) -> None:
+    """Returns nothing that the other models or the rules don't supply."""
+
+
+SITE_MODELS: tuple[SiteModel, ...] = (
+    SiteModel("java/lang/System", "arraycopy", "", _copy_array),
+    SiteModel(OBJECT, "clone", f"()L{OBJECT};", _same_as_receiver),
+    SiteModel("java/security/AccessController", "doPrivileged", "", _run_privileged),
+    SiteModel("java/security/AccessController", "doPrivilegedWithCombiner", "", _run_privileged),
+)
+
+BODY_MODELS: tuple[BodyModel, ...] = (
+    BodyModel(THREAD, "start0", _run_thread),
+    BodyModel(THREAD, "currentThread", _current_thread),
+    BodyModel(THREAD, "currentCarrierThread", _current_thread),
+    BodyModel("java/lang/Throwable", "fillInStackTrace", _return_parameter(0)),
+    BodyModel("java/lang/String", "intern", _return_parameter(0)),
+    BodyModel("java/lang/System", "setIn0", _set_stream("in")),
+    BodyModel("java/lang/System", "setOut0", _set_stream("out")),
+    BodyModel("java/lang/System", "setErr0", _set_stream("err")),
+    BodyModel(OBJECT, "clone", _nothing),
+    BodyModel(OBJECT, "getClass", _nothing),
+    BodyModel(CLASS, "forName0", _nothing),
+    BodyModel(CLASS, "getPrimitiveClass", _nothing),
+    BodyModel("java/lang/ClassLoader", "findBootstrapClass", _nothing),
+    BodyModel("java/lang/ClassLoader", "findLoadedClass0", _nothing),
+)
+
+
+class Models:
+    """Applies the table to the sites and methods of an analysis."""
+
+    def __init__(self, constraints: Constraints) -> None:
+        self._constraints = constraints
+        program = constraints.program
+        self._sites: dict[int, SiteModel] = {}
+        for model in SITE_MODELS:
+            for method in self._named(model.owner, model.name, model.descriptor):
+                self._sites[method] = model
+        self._bodies: dict[int, BodyModel] = {}
+        for body in BODY_MODELS:
+            for method in self._named(body.owner, body.name, ""):
+                if program.flags_of_method(method) & NATIVE:
+                    self._bodies[method] = body
+        self._get_class = next(iter(self._named(OBJECT, "getClass", "")), NONE)
+        self._new_array = next(iter(self._named("java/lang/reflect/Array", "newArray", "")), NONE)
+        self._metatypes = {program.type_named(name) for name in METAOBJECTS}
+        self.component_classes = NONE
+        self._arrays_to = NONE
+
+    def _named(self, owner: str, name: str, descriptor: str) -> list[int]:
+        program = self._constraints.program
+        type_ = program.type_named(owner)
+        if type_ < 0:
+            return []
+        named = [(method, program.name_of_method(method)) for method in program.methods_of(type_)]
+        return [method for method, found in named if found[1] == name and descriptor in ("", found[2])]
+
+    def on_sites(self, facts: Facts, first: int) -> Int32:
+        """Applies the site models to a batch; returns the sites whose results they supply."""
+        invoke, solver = facts[schema.Invoke], self._constraints.solver
+        getting = np.flatnonzero(invoke.callee == self._get_class)
+        modelled = np.flatnonzero(np.isin(invoke.callee, np.fromiter(self._sites, np.int32)))
+        calls = calls_at(facts, modelled)
+        for call in calls:
+            self._sites[int(invoke.callee[call.site - first])].means(self._constraints, call)
+        receivers = calls_at(facts, getting)
+        pairs = [
+            (call.argument(0), call.result) for call in receivers if call.argument(0) >= 0 <= call.result
+        ]
+        if pairs:
+            sources, targets = np.array(pairs, np.int32).T
+            solver.get_class(sources, targets)
+        cut: Int32 = invoke.site[np.concatenate((getting, modelled))]
+        return cut
+
+    def on_natives(self, methods: Int32, firsts: Int32) -> None:
+        """Applies the body models to native methods that were reached."""
+        program = self._constraints.program
+        for method, first in zip(methods.tolist(), firsts.tolist(), strict=True):
+            if not program.flags_of_method(method) & NATIVE:
+                continue
+            static = bool(program.flags_of_method(method) & 8)
+            parameters = len(program.parameter_types(method)) + (not static)
+            body = Body(method, first, parameters)
+            if method == self._new_array:
+                self._watch_components(body)
+            elif method in self._bodies:
+                self._bodies[method].means(self._constraints, body)
+            else:
+                self._return_something(body)
+
+    def _watch_components(self, body: Body) -> None:
+        """Array.newArray returns an array for each component class that reaches it."""
+        self._arrays_to = body.returned
+        self.component_classes = body.first
+
+    def array_of_component(self, type_: int) -> None:
+        """Adds the array that `Array.newArray` returns for a component class."""
+        constraints = self._constraints
+        if type_ >= 0:
+            array = constraints.program.array_of(type_)
+            constraints.put(self._arrays_to, constraints.object(heap.NATIVE, array))
+
+    def _return_something(self, body: Body) -> None:
+        """A native method returns a new object of its return type, if that is a class that has instances."""
+        constraints = self._constraints
+        program = constraints.program
+        descriptor = program.name_of_method(body.method)[2].rpartition(")")[2]
+        if descriptor[0] not in "L[":
+            return
+        type_ = program.type_named(descriptor[1:-1] if descriptor[0] == "L" else descriptor)
+        if type_ < 0 or descriptor == f"L{OBJECT};":
+            return
+        if descriptor[0] == "L" and program.flags_of_type(type_) & (ABSTRACT | INTERFACE):
+            return
+        kind = heap.UNKNOWN if type_ in self._metatypes else heap.NATIVE
+        constraints.put(body.returned, constraints.object(kind, type_, body.method))
+
+    def on_field(self, field: int, pointer: int) -> None:
+        """Puts the class objects of primitive types into `Integer.TYPE` and the like."""
+        constraints = self._constraints
+        declaring, name, _ = constraints.program.name_of_field(field)
+        if name != "TYPE":
+            return
+        letter = WRAPPERS.get(constraints.program.name_of_type(declaring).removeprefix("java/lang/"))
+        if letter:
+            type_ = constraints.program.type_named(CLASS)
+            constraints.put(pointer, constraints.object(heap.CLASS_OBJECT, type_, payload=-ord(letter)))
+
+
+def calls_at(facts: Facts, rows: Int32) -> list[SiteCall]:
+    """Returns the calls at `rows` of `Invoke`, with their arguments."""
+    invoke = facts[schema.Invoke]
+    arguments = facts.get(schema.Argument) or schema.empty(schema.Argument)
+    starts = np.searchsorted(arguments.site, invoke.site[rows])
+    ends = np.searchsorted(arguments.site, invoke.site[rows], side="right")
+    found = []
+    for row, start, end in zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        positions, variables = arguments.position[start:end].tolist(), arguments.variable[start:end].tolist()
+        found.append(
+            SiteCall(
+                int(invoke.site[row]),
+                int(invoke.method[row]),
+                int(invoke.offset[row]),
+                dict(zip(positions, variables, strict=True)),
+                int(invoke.result[row]),
+                int(invoke.thrown[row]),
+            )  # fmt: skip
+        )
+    return found

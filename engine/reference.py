@@ -1,0 +1,463 @@
+"""The plain solver: every rule as it is read, over compressed bit maps (difference propagation, Pearce et al. 2003).
+
+It says what the kernel computes. Pointers and objects may get other numbers than there, in the order in which
+they come up.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from pyroaring import BitMap
+
+from cypher.program import ABSTRACT, INTERFACE, MethodRows, TypeRows
+from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Int32, Int64
+from engine.solver import FIXPOINT, PAUSED, PointsToRows, Statistics
+
+# What is done with each new object of a pointer.
+Use: TypeAlias = Callable[[BitMap], None]
+
+
+def int32(values: list[int]) -> Int32:
+    """Returns `values` as a column."""
+    return np.array(values, np.int32)
+
+
+def words_of(objects: BitMap) -> tuple[Int32, Int64]:
+    """Returns the keys and words of `PointsToRows` for a set of objects."""
+    numbers = np.array(objects.to_array(), np.int64)
+    keys = numbers >> 6
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    bits = np.left_shift(np.uint64(1), (numbers & 63).astype(np.uint64))
+    return keys[first].astype(np.int32), np.bitwise_or.reduceat(bits, first).view(np.int64)
+
+
+class Edge(NamedTuple):
+    """A copy to `target`: of everything, or of what is (`keeps`), or is not, a subtype of `type`."""
+
+    target: int
+    type: int = NONE
+    keeps: bool = True
+
+
+class Site(NamedTuple):
+    """A call; `arguments` are pairs of a parameter's position and a variable."""
+
+    kind: int
+    target: int
+    receiver: int
+    result: int
+    thrown: int
+    arguments: tuple[tuple[int, int], ...]
+
+
+class Method(NamedTuple):
+    """What the solver knows of a method."""
+
+    parameters: int
+    variables: int
+    flags: int
+
+
+class Type(NamedTuple):
+    """What the solver knows of a type; `declared` maps a signature to a method."""
+
+    superclass: int
+    element: int
+    flags: int
+    supertypes: frozenset[int]
+    declared: dict[int, int]
+
+
+class Hierarchy:
+    """Types and methods, and what a virtual call selects."""
+
+    def __init__(self) -> None:
+        self.types: list[Type] = []
+        self.methods: list[Method] = []
+        self._selected: dict[tuple[int, int], int] = {}
+
+    def add_types(self, rows: TypeRows) -> None:
+        """Adds types."""
+        for index in range(rows.superclass.size):
+            above = slice(rows.supertypes_at[index], rows.supertypes_at[index + 1])
+            within = slice(rows.declared_at[index], rows.declared_at[index + 1])
+            signatures, methods = rows.declared_signature[within], rows.declared_method[within]
+            self.types.append(
+                Type(
+                    int(rows.superclass[index]),
+                    int(rows.element[index]),
+                    int(rows.flags[index]),
+                    frozenset(rows.supertypes[above].tolist()),
+                    dict(zip(signatures.tolist(), methods.tolist(), strict=True)),
+                )
+            )
+
+    def add_methods(self, rows: MethodRows) -> None:
+        """Adds methods."""
+        columns = (rows.parameters.tolist(), rows.variables.tolist(), rows.flags.tolist())
+        self.methods.extend(map(Method, *columns))
+
+    def select(self, type_: int, signature: int) -> int:
+        """Returns the method that a virtual call of `signature` runs on an object of `type_`, or -1."""
+        if (type_, signature) not in self._selected:
+            self._selected[type_, signature] = self._look_up(type_, signature)
+        return self._selected[type_, signature]
+
+    def _look_up(self, type_: int, signature: int) -> int:
+        """Selects by JVMS 5.4.6: a class's own method or an inherited one (2), else the one default (3)."""
+        current = type_
+        while current != NONE:
+            method = self.types[current].declared.get(signature)
+            if method is not None:
+                return NONE if self._is_abstract(method) else method
+            current = self.types[current].superclass
+        declaring = [
+            each
+            for each in self.types[type_].supertypes
+            if self.types[each].flags & INTERFACE and signature in self.types[each].declared
+        ]
+        specific = [
+            self.types[each].declared[signature]
+            for each in declaring
+            if not any(each in self.types[other].supertypes for other in declaring if other != each)
+        ]
+        defaults = [method for method in specific if not self._is_abstract(method)]
+        return defaults[0] if len(defaults) == 1 else NONE
+
+    def _is_abstract(self, method: int) -> bool:
+        return bool(self.methods[method].flags & ABSTRACT)
+
+
+class ReferenceSolver:
+    """`Solver` by a work list of pointers with new objects.
+
+    `waiting`: how many newly reached methods `solve` lets pile up before it asks for their facts. A unit of
+    the budget is an object that passes an edge.
+    """
+
+    def __init__(self, object_type: int, class_type: int, waiting: int = 2000) -> None:
+        self._object_type, self._class_type, self._waiting = object_type, class_type, waiting
+        self._hierarchy = Hierarchy()
+        self._inbox: list[tuple[Callable[..., None], tuple[int, ...]]] = []
+        # One entry a type: all objects of it and of its subtypes, those of exactly this type.
+        self._instances: list[BitMap] = []
+        self._exactly: list[BitMap] = []
+        self._type_of: list[int] = []  # of each object
+        self._class_objects: dict[int, int] = {}  # by the type that each stands for
+        # One entry a pointer; `_pending` holds those of its objects that were not yet passed on.
+        self._points_to: list[BitMap] = []
+        self._edges: list[dict[Edge, None]] = []
+        self._uses: list[list[Use]] = []
+        self._base: list[int] = []
+        self._field: list[int] = []
+        self._pending: dict[int, BitMap] = {}
+        self._work: deque[int] = deque()
+        self._field_pointer: dict[tuple[int, int], int] = {}
+        self._sites: list[Site] = []
+        self._calls: dict[tuple[int, int], None] = {}
+        self._first: dict[int, int] = {}  # first variable of each reachable method, in order
+        self._taken = 0
+        self._watched: list[tuple[int, int]] = []
+        self._steps = self._pairs = 0
+
+    # --- rows in
+    def add_types(self, rows: TypeRows) -> None:
+        self._hierarchy.add_types(rows)
+        for _ in range(rows.superclass.size):
+            self._instances.append(BitMap())
+            self._exactly.append(BitMap())
+
+    def add_methods(self, rows: MethodRows) -> None:
+        self._hierarchy.add_methods(rows)
+
+    def add_objects(self, types: Int32) -> int:
+        first = len(self._type_of)
+        for type_ in types.tolist():
+            self._new_object(type_)
+        return first
+
+    def add_pointers(self, number: int) -> int:
+        first = len(self._points_to)
+        for _ in range(number):
+            self._new_pointer(NONE, NONE)
+        return first
+
+    def add_sites(
+        self, kinds: Int32, targets: Int32, receivers: Int32, results: Int32, throwns: Int32,
+        arguments_at: Int64, positions: Int32, variables: Int32,
+    ) -> int:  # fmt: skip
+        first = len(self._sites)
+        columns = (each.tolist() for each in (kinds, targets, receivers, results, throwns))
+        for index, (kind, target, receiver, result, thrown) in enumerate(zip(*columns, strict=True)):
+            passed = slice(arguments_at[index], arguments_at[index + 1])
+            arguments = tuple(zip(positions[passed].tolist(), variables[passed].tolist(), strict=True))
+            site = len(self._sites)
+            self._sites.append(Site(kind, target, receiver, result, thrown, arguments))
+            if kind == STATIC and target != NONE:
+                self._inbox.append((self._call, (site, target)))
+            elif kind != STATIC and target != NONE and receiver != NONE:
+                self._inbox.append((self._dispatch, (receiver, site)))
+        return first
+
+    def new(self, pointers: Int32, objects: Int32) -> None:
+        self._put(lambda pointer, obj: self._add(pointer, BitMap((obj,))), pointers, objects)
+
+    def assign(self, sources: Int32, targets: Int32) -> None:
+        self._put(self._copy, sources, targets)
+
+    def cast(self, sources: Int32, types: Int32, targets: Int32) -> None:
+        self._put(self._filter, sources, types, targets)
+
+    def exclude(self, sources: Int32, types: Int32, targets: Int32) -> None:
+        self._put(self._filter_out, sources, types, targets)
+
+    def load(self, bases: Int32, fields: Int32, targets: Int32) -> None:
+        self._put(lambda base, *row: self._use(base, partial(self._load, *row)), bases, fields, targets)
+
+    def store(self, sources: Int32, fields: Int32, bases: Int32) -> None:
+        self._put(lambda base, *row: self._use(base, partial(self._store, *row)), bases, fields, sources)
+
+    def get_class(self, sources: Int32, targets: Int32) -> None:
+        self._put(lambda source, *row: self._use(source, partial(self._get_class, *row)), sources, targets)
+
+    def class_objects(self, types: Int32) -> Int32:
+        return int32([self._class_object(type_) for type_ in types.tolist()])
+
+    def watch(self, pointers: Int32, tags: Int32) -> None:
+        self._put(lambda pointer, *row: self._use(pointer, partial(self._watch, *row)), pointers, tags)
+
+    def reach(self, methods: Int32) -> None:
+        self._put(self._reach, methods)
+
+    def call(self, sites: Int32, callees: Int32) -> None:
+        self._put(self._call, sites, callees)
+
+    def _put(self, rule: Callable[..., None], *columns: Int32) -> None:
+        """Keeps rows for the next `solve`."""
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        self._inbox.extend((rule, row) for row in rows)
+
+    # --- the closure
+    def solve(self, budget: int) -> int:
+        reached = len(self._first)
+        inbox, self._inbox = self._inbox, []
+        for rule, row in inbox:
+            rule(*row)
+        spent = 0
+        while self._work:
+            if spent > budget or len(self._first) - reached > self._waiting:
+                return PAUSED
+            spent += self._pass_on(self._work.popleft())
+        return PAUSED if len(self._first) > reached else FIXPOINT
+
+    def _pass_on(self, pointer: int) -> int:
+        """Passes what is new at a pointer over its edges and to its uses; returns the work done."""
+        objects = self._pending.pop(pointer)
+        for target, type_, keeps in self._edges[pointer]:
+            self._add(target, self._admitted(objects, type_, keeps))
+        for use in self._uses[pointer]:
+            use(objects)
+        self._steps += 1
+        return len(objects) * (1 + len(self._edges[pointer]))
+
+    def _add(self, pointer: int, objects: BitMap) -> None:
+        """PointsTo(pointer, o) for each of `objects`."""
+        fresh = objects - self._points_to[pointer]
+        if not fresh:
+            return
+        self._points_to[pointer] |= fresh
+        self._pairs += len(fresh)
+        if pointer in self._pending:
+            self._pending[pointer] |= fresh
+        else:
+            self._pending[pointer] = fresh
+            self._work.append(pointer)
+
+    def _use(self, pointer: int, use: Use) -> None:
+        """Has `use` see each object of `pointer` once: now if it was already passed on, else when it is."""
+        self._uses[pointer].append(use)
+        seen = self._points_to[pointer] - self._pending.get(pointer, BitMap())
+        if seen:
+            use(seen)
+
+    def _admitted(self, objects: BitMap, type_: int, keeps: bool) -> BitMap:
+        """Returns those of `objects` that an edge lets pass; every object is a subtype of Object."""
+        if type_ in {NONE, self._object_type}:
+            return objects
+        return objects & self._instances[type_] if keeps else objects - self._instances[type_]
+
+    def _connect(self, source: int, edge: Edge) -> None:
+        """Adds a copy edge and lets what is known flow over it."""
+        if edge.target == source or edge in self._edges[source]:
+            return
+        self._edges[source][edge] = None
+        self._add(edge.target, self._admitted(self._points_to[source], edge.type, edge.keeps))
+
+    # PointsTo(x, o) :- Assign(y, x), PointsTo(y, o).
+    def _copy(self, source: int, target: int) -> None:
+        self._connect(source, Edge(target))
+
+    # PointsTo(x, o) :- Cast(y, t, x), PointsTo(y, o), o <: t.
+    def _filter(self, source: int, type_: int, target: int) -> None:
+        self._connect(source, Edge(target, type_))
+
+    # PointsTo(x, o) :- Exclude(y, t, x), PointsTo(y, o), not o <: t.
+    def _filter_out(self, source: int, type_: int, target: int) -> None:
+        if type_ not in {NONE, self._object_type}:
+            self._connect(source, Edge(target, type_, keeps=False))
+
+    # Assign(b.f, x) :- Load(y, f, x), PointsTo(y, b).
+    def _load(self, field: int, target: int, bases: BitMap) -> None:
+        for base in bases:
+            self._copy(self._pointer_of(base, field), target)
+
+    # Assign(x, b.f) :- Store(x, f, y), PointsTo(y, b).
+    # Cast(x, t, b.[]) :- ArrayStore(x, y), PointsTo(y, b), Type(b, a), Element(a, t).
+    def _store(self, field: int, source: int, bases: BitMap) -> None:
+        for base in bases:
+            element = self._hierarchy.types[self._type_of[base]].element if field == NONE else NONE
+            self._filter(source, element, self._pointer_of(base, field))
+
+    # PointsTo(x, c) :- GetClass(y, x), PointsTo(y, o), Type(o, t), ClassObject(t, c).
+    def _get_class(self, target: int, objects: BitMap) -> None:
+        for type_, _ in self._by_type(objects):
+            self._add(target, BitMap((self._class_object(type_),)))
+
+    # Watched(n, o) :- Watch(y, n), PointsTo(y, o).
+    def _watch(self, tag: int, objects: BitMap) -> None:
+        self._watched.extend((tag, obj) for obj in objects)
+
+    def _dispatch(self, receiver: int, site: int) -> None:
+        """Has a VIRTUAL or SPECIAL call see the objects of its receiver."""
+        rule = self._call_virtual if self._sites[site].kind == VIRTUAL else self._call_special
+        self._use(receiver, partial(rule, site))
+
+    # Calls(s, m), PointsTo(this_m, o) :- VirtualInvoke(s, x, g), PointsTo(x, o), Type(o, t), Select(t, g, m).
+    def _call_virtual(self, site: int, receivers: BitMap) -> None:
+        for type_, objects in self._by_type(receivers):
+            callee = self._hierarchy.select(type_, self._sites[site].target)
+            if callee != NONE:
+                self._call(site, callee)
+                self._add(self._first[callee], objects)
+
+    # Calls(s, m), Assign(x, this_m) :- SpecialInvoke(s, x, m), PointsTo(x, _).
+    def _call_special(self, site: int, _receivers: BitMap) -> None:
+        assert self._sites[site].kind == SPECIAL
+        callee = self._sites[site].target
+        self._call(site, callee)
+        self._copy(self._sites[site].receiver, self._first[callee])
+
+    # Reachable(m) :- Calls(_, m).
+    # Assign(a, p) :- Calls(s, m), Argument(s, i, a), Parameter(m, i, p).
+    # Assign(r, x) :- Calls(s, m), Returns(m, r), Result(s, x).       Likewise what m throws.
+    def _call(self, site: int, callee: int) -> None:
+        if (site, callee) in self._calls:
+            return
+        self._calls[site, callee] = None
+        self._reach(callee)
+        first, parameters = self._first[callee], self._hierarchy.methods[callee].parameters
+        _, _, _, result, thrown, arguments = self._sites[site]
+        for position, variable in arguments:
+            if position < parameters:
+                self._copy(variable, first + position)
+        if result != NONE:
+            self._copy(first + parameters, result)
+        if thrown != NONE:
+            self._copy(first + parameters + 1, thrown)
+
+    def _reach(self, method: int) -> None:
+        """Reachable(method); its variables become pointers."""
+        if method not in self._first:
+            self._first[method] = self.add_pointers(self._hierarchy.methods[method].variables)
+
+    # --- pointers and objects
+    def _new_pointer(self, base: int, field: int) -> int:
+        self._points_to.append(BitMap())
+        self._edges.append({})
+        self._uses.append([])
+        self._base.append(base)
+        self._field.append(field)
+        return len(self._base) - 1
+
+    def _pointer_of(self, base: int, field: int) -> int:
+        """Returns the pointer that is `field` of the object `base`."""
+        if (base, field) not in self._field_pointer:
+            self._field_pointer[base, field] = self._new_pointer(base, field)
+        return self._field_pointer[base, field]
+
+    def _new_object(self, type_: int) -> int:
+        obj = len(self._type_of)
+        self._type_of.append(type_)
+        self._exactly[type_].add(obj)
+        for supertype in self._hierarchy.types[type_].supertypes:
+            self._instances[supertype].add(obj)
+        return obj
+
+    def _class_object(self, type_: int) -> int:
+        if type_ not in self._class_objects:
+            self._class_objects[type_] = self._new_object(self._class_type)
+        return self._class_objects[type_]
+
+    def _by_type(self, objects: BitMap) -> Iterator[tuple[int, BitMap]]:
+        """Yields each type of `objects` with those that are of it."""
+        rest = objects.copy()
+        while rest:
+            type_ = self._type_of[rest.min()]
+            same = rest & self._exactly[type_]
+            rest -= same
+            yield type_, same
+
+    # --- rows out
+    def take_reached(self) -> tuple[Int32, Int32]:
+        methods = self.reached()[self._taken :]
+        self._taken += methods.size
+        return methods, self.first_variables(methods)
+
+    def take_watched(self) -> tuple[Int32, Int32]:
+        watched, self._watched = self._watched, []
+        return int32([tag for tag, _ in watched]), int32([obj for _, obj in watched])
+
+    def calls_made(self) -> tuple[Int32, Int32]:
+        return int32([site for site, _ in self._calls]), int32([callee for _, callee in self._calls])
+
+    def reached(self) -> Int32:
+        return int32(list(self._first))
+
+    def first_variables(self, methods: Int32) -> Int32:
+        return int32([self._first.get(method, NONE) for method in methods.tolist()])
+
+    def types_of(self, objects: Int32) -> Int32:
+        return int32([self._type_of[obj] for obj in objects.tolist()])
+
+    def class_object_types(self) -> tuple[Int32, Int32]:
+        return int32(list(self._class_objects.values())), int32(list(self._class_objects))
+
+    def select(self, type_: int, signature: int) -> int:
+        return self._hierarchy.select(type_, signature)
+
+    def objects_of(self, pointer: int) -> Int32:
+        return int32(list(self._points_to[pointer]))
+
+    def points_to(self) -> PointsToRows:
+        rows = [words_of(objects) for objects in self._points_to]
+        at = np.concatenate(([0], np.cumsum([keys.size for keys, _ in rows], dtype=np.int64)))
+        return PointsToRows(
+            np.arange(len(rows), dtype=np.int32),
+            at,
+            np.concatenate([np.empty(0, np.int32), *(keys for keys, _ in rows)]),
+            np.concatenate([np.empty(0, np.int64), *(words for _, words in rows)]),
+            int32(self._base),
+            int32(self._field),
+        )
+
+    def statistics(self) -> Statistics:
+        # Close enough: about two bytes a pair, kept twice at most, and what an empty pointer takes.
+        size = 4 * self._pairs + 500 * len(self._points_to)
+        return Statistics(
+            len(self._points_to), len(self._type_of), len(self._first), len(self._calls), self._steps, size
+        )

@@ -1,0 +1,90 @@
+"""Side-effect calls: creation, invocation and field access by way of class, method and field objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cypher.program import ABSTRACT, INTERFACE, Program
+from engine.reflection.papers import LIVSHITS
+from engine.reflection.relations import (
+    ClassAt,
+    ConstructorCall,
+    FieldAt,
+    FieldCall,
+    InvokeCall,
+    MethodAt,
+    NewInstanceCall,
+    NewInstanceTarget,
+    ResolvedField,
+    ResolvedInvoke,
+)
+from engine.rules import Table, rule
+
+
+def _instantiable(program: Program, type_: int) -> bool:
+    return type_ >= 0 and not program.flags_of_type(type_) & (ABSTRACT | INTERFACE)
+
+
+@rule("newInstanceTargets.1", LIVSHITS)
+def class_new_instance(
+    sites: Table[NewInstanceCall], classes: Table[ClassAt], program: Program
+) -> Iterator[NewInstanceTarget]:
+    """Finds the default constructors that `Class.newInstance` runs.
+
+    newInstanceTargets(i, t) :- calls(i, "Class.newInstance"), actual(i, 0, v), points-to(v, c),
+                                points-to(vc, c), ret(ic, vc), classObjects(ic, t).
+    calls(i, m) :- newInstanceTargets(i, t), m = t + ".<init>".
+    """
+    for site in sites:
+        for found in classes.where(pointer=site.receiver):
+            if _instantiable(program, found.type):
+                constructor = program.method_of(found.type, "<init>", "()V")
+                if constructor >= 0:
+                    yield NewInstanceTarget(site.site, constructor)  # type: ignore[arg-type]
+
+
+@rule("newInstanceTargets.2", LIVSHITS)
+def constructor_new_instance(
+    sites: Table[ConstructorCall], constructors: Table[MethodAt], program: Program
+) -> Iterator[NewInstanceTarget]:
+    """Finds the constructors that `Constructor.newInstance` runs.
+
+    newInstanceTargets(i, t) :- calls(i, "Constructor.newInstance"), actual(i, 0, v), points-to(v, c),
+                                points-to(vc, c), ret(ic, vc), constructorTypes(ic, t).
+
+    Differs: the paper prints `Class.newInstance` in this rule, which the text before it corrects.
+    """
+    for site in sites:
+        for found in constructors.where(pointer=site.receiver):
+            declaring, name, _ = program.name_of_method(found.method)
+            if name == "<init>" and _instantiable(program, declaring):
+                yield NewInstanceTarget(site.site, found.method)
+
+
+@rule("resolvedInvoke", LIVSHITS)
+def resolved_invoke(
+    sites: Table[InvokeCall], methods: Table[MethodAt], program: Program
+) -> Iterator[ResolvedInvoke]:
+    """Finds the methods that `Method.invoke` calls.
+
+    resolvedInvoke(i, m) :- calls(i, "Method.invoke(Object, Object[])"), actual(i, 0, v), points-to(v, h),
+                            methodObject(h, m).
+    """
+    for site in sites:
+        for found in methods.where(pointer=site.receiver):
+            if program.name_of_method(found.method)[1] != "<init>":
+                yield ResolvedInvoke(site.site, found.method)
+
+
+@rule("load, store", LIVSHITS)
+def resolved_field(sites: Table[FieldCall], fields: Table[FieldAt]) -> Iterator[ResolvedField]:
+    """Finds the fields that `Field.get…` and `Field.set…` access.
+
+    load(v1, f, v2) :- calls(i, "Field.get(Object, Object)"), actual(i, 0, v), points-to(v, h),
+                       fieldObject(h, f), actual(i, 1, v1), ret(i, v2).
+    store(v1, f, v2) :- calls(i, "Field.set(Object, Object)"), actual(i, 0, v), points-to(v, h),
+                        fieldObject(h, f), actual(i, 1, v1), actual(i, 2, v2).
+    """
+    for site in sites:
+        for found in fields.where(pointer=site.receiver):
+            yield ResolvedField(site.site, found.field)

@@ -1,0 +1,56 @@
+"""Entry calls: from a name to a class object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cypher.program import Program
+from engine.reflection.names import class_named
+from engine.reflection.papers import LIVSHITS, SOLAR
+from engine.reflection.relations import (
+    ClassObject,
+    ForName,
+    InitialisedBy,
+    StringAt,
+    UnknownAt,
+    UnknownObject,
+)
+from engine.rules import Table, rule
+
+
+@rule("classObjects", LIVSHITS)
+def class_objects(sites: Table[ForName], names: Table[StringAt], program: Program) -> Iterator[ClassObject]:
+    """Resolves the constant names of `Class.forName` and `ClassLoader.loadClass`.
+
+    classObjects(i, t) :- calls(i, "Class.forName"), actual(i, 1, v), points-to(v, s), string2class(s, t).
+    """
+    for name in names:
+        type_ = class_named(program, name.text)
+        for site in sites.where(name=name.pointer):
+            if type_ >= 0:
+                yield ClassObject(site.site, type_)
+
+
+@rule("calls.clinit", LIVSHITS)
+def initialised(sites: Table[ForName], classes: Table[ClassObject]) -> Iterator[InitialisedBy]:
+    """Initialises what `Class.forName` returns; `loadClass` does not.
+
+    calls(i, m) :- classObjects(i, t), m = t + ".<clinit>".
+    """
+    for found in classes:
+        for site in sites.where(site=found.site):
+            if site.initialises:
+                yield InitialisedBy(found.site, found.type)
+
+
+@rule("P-ForName", SOLAR)
+def unknown_class(sites: Table[ForName], names: Table[UnknownAt]) -> Iterator[UnknownObject]:
+    """Keeps the class of an unknown name as the unknown class object c^u.
+
+    Class c = Class.forName(s)    o ∈ pt(s), o no constant
+    ------------------------------------------------------
+                     c^u ∈ pt(c)
+    """
+    for name in names:
+        for site in sites.where(name=name.pointer):
+            yield UnknownObject(site.site, name.pointer)

@@ -1,0 +1,134 @@
+"""Member-introspecting calls: from a class object and a name to method, constructor and field objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cypher.program import Program
+from engine.reflection.names import (
+    class_of_descriptor,
+    constructors_found,
+    fields_found,
+    methods_found,
+    parameter_descriptors,
+)
+from engine.reflection.papers import JAVA, LIVSHITS, SOLAR
+from engine.reflection.relations import (
+    Candidate,
+    ClassAt,
+    FieldObject,
+    GetMember,
+    MethodObject,
+    ParameterClass,
+    ParameterClasses,
+    ParameterVariable,
+    StringAt,
+    UnknownAt,
+    UnknownObject,
+)
+from engine.rules import Table, rule
+
+
+@rule("parameterClass", JAVA)
+def parameter_class(variables: Table[ParameterVariable], classes: Table[ClassAt]) -> Iterator[ParameterClass]:
+    """Collects the classes that may stand at an index of the parameter classes of a `get…Method` call.
+
+    parameterClass(i, n, t) :- exactArgument(i, n, v), points-to(v, c), classObject(c, t).
+    """
+    for variable in variables:
+        for found in classes.where(pointer=variable.variable):
+            yield ParameterClass(variable.site, variable.index, found.type)
+
+
+@rule("memberCandidate", LIVSHITS)
+def method_candidates(
+    sites: Table[GetMember], classes: Table[ClassAt], names: Table[StringAt], program: Program
+) -> Iterator[Candidate]:
+    """Finds the methods that the constant name of a `get[Declared]Method` call names.
+
+    string2method(hm, m), of the class objects at the receiver.
+    """
+    for site in sites:
+        if site.sort == "method":
+            for found in classes.where(pointer=site.receiver):
+                for name in names.where(pointer=site.name):
+                    for method in methods_found(program, found.type, name.text, bool(site.declared)):
+                        yield Candidate(site.site, method)  # type: ignore[arg-type]
+
+
+@rule("constructorTypes", LIVSHITS)
+def constructor_candidates(
+    sites: Table[GetMember], classes: Table[ClassAt], program: Program
+) -> Iterator[Candidate]:
+    """Finds the constructors of the classes on which `get[Declared]Constructor` is called.
+
+    constructorTypes(i, t) :- calls(i, "Class.getConstructor"), actual(i, 0, v), points-to(v, h),
+                              classObjects(h, t).
+    """
+    for site in sites:
+        if site.sort == "constructor":
+            for found in classes.where(pointer=site.receiver):
+                for method in constructors_found(program, found.type, bool(site.declared)):
+                    yield Candidate(site.site, method)  # type: ignore[arg-type]
+
+
+@rule("methodObject", LIVSHITS)
+def method_object(
+    candidates: Table[Candidate],
+    lengths: Table[ParameterClasses],
+    parameters: Table[ParameterClass],
+    program: Program,
+) -> Iterator[MethodObject]:
+    """Keeps the candidates whose parameters may be those that the call names.
+
+    methodObject(h, m) :- getMethod(mi), calls(i, mi), freshi2h(i, h), actual(i, 1, v), points-to(v, hm),
+                          string2method(hm, m).
+
+    Differs: the paper takes every method of that name; a class object at the receiver, and the parameter
+    classes where they are known, are required here too.
+    """
+    for candidate in candidates:
+        known = lengths.where(site=candidate.site)
+        if known:
+            wanted = parameter_descriptors(program.name_of_method(candidate.method)[2])
+            if all(each.length != len(wanted) for each in known) or not all(
+                ParameterClass(candidate.site, index, class_of_descriptor(program, each))  # type: ignore[arg-type]
+                in parameters.everything
+                for index, each in enumerate(wanted)
+            ):
+                continue
+        yield MethodObject(candidate.site, candidate.method)
+
+
+@rule("fieldObject", LIVSHITS)
+def field_object(
+    sites: Table[GetMember], classes: Table[ClassAt], names: Table[StringAt], program: Program
+) -> Iterator[FieldObject]:
+    """Resolves `get[Declared]Field` with a constant name.
+
+    fieldObject(h, f) :- getField(mf), calls(i, mf), freshi2h(i, h), actual(i, 1, v), points-to(v, hf),
+                         string2field(hf, f).
+
+    Differs: a class object at the receiver is required too.
+    """
+    for site in sites:
+        if site.sort == "field":
+            for found in classes.where(pointer=site.receiver):
+                for name in names.where(pointer=site.name):
+                    for field in fields_found(program, found.type, name.text, bool(site.declared)):
+                        yield FieldObject(site.site, field)  # type: ignore[arg-type]
+
+
+@rule("P-GetMtd", SOLAR)
+def unknown_member(sites: Table[GetMember], operands: Table[UnknownAt]) -> Iterator[UnknownObject]:
+    """Keeps the member of an unknown class or of an unknown name as the unknown member object m^u.
+
+    Method m = c.getMethod(s, …)    c^u ∈ pt(c), or o ∈ pt(s), o no constant
+    ------------------------------------------------------------------------
+                                 m^u ∈ pt(m)
+    """
+    for operand in operands:
+        for site in sites.where(receiver=operand.pointer):
+            yield UnknownObject(site.site, operand.pointer)
+        for site in sites.where(name=operand.pointer):
+            yield UnknownObject(site.site, operand.pointer)

@@ -1,0 +1,181 @@
+"""The relations over which reflection rules speak.
+
+Pointers, sites, types, methods and fields are ids; rules see points-to only at the operands of reflective calls.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cypher.schema import CallSite, Field, HeapObject, Method, Type, Variable
+
+
+class StringAt(NamedTuple):
+    """Holds if `pointer` may be the string constant `text`, whose characters are known."""
+
+    pointer: Variable
+    text: str
+
+
+class ClassAt(NamedTuple):
+    """Holds if `pointer` may be the class object c^t of `type`; primitive types are `-ord` of their descriptor."""
+
+    pointer: Variable
+    type: Type
+
+
+class MethodAt(NamedTuple):
+    """Holds if `pointer` may be the method object or constructor object of `method`."""
+
+    pointer: Variable
+    method: Method
+
+
+class FieldAt(NamedTuple):
+    """Holds if `pointer` may be the field object of `field`."""
+
+    pointer: Variable
+    field: Field
+
+
+class UnknownAt(NamedTuple):
+    """Holds if `pointer` may be `obj`, a string, class, method or field object of which nothing is known."""
+
+    pointer: Variable
+    obj: HeapObject
+
+
+class ForName(NamedTuple):
+    """Holds if `site` asks for the class that `name` names; `initialises` is 1 if it also initialises it."""
+
+    site: CallSite
+    name: Variable
+    initialises: int
+
+
+class GetMember(NamedTuple):
+    """Holds if `site` asks the class at `receiver` for the member that `name` names.
+
+    `sort` is `method`, `constructor` (then `name` is -1) or `field`; `declared` is 1 for `getDeclared…`.
+    """
+
+    site: CallSite
+    sort: str
+    declared: int
+    receiver: Variable
+    name: Variable
+
+
+class ParameterClasses(NamedTuple):
+    """Holds if `site` asks for a member with exactly `length` parameter classes."""
+
+    site: CallSite
+    length: int
+
+
+class ParameterVariable(NamedTuple):
+    """Holds if the parameter class at `index` that `site` asks for is at `variable`."""
+
+    site: CallSite
+    index: int
+    variable: Variable
+
+
+class NewInstanceCall(NamedTuple):
+    """Holds if `site` is `Class.newInstance` on `receiver`."""
+
+    site: CallSite
+    receiver: Variable
+
+
+class ConstructorCall(NamedTuple):
+    """Holds if `site` is `Constructor.newInstance` on `receiver`."""
+
+    site: CallSite
+    receiver: Variable
+
+
+class InvokeCall(NamedTuple):
+    """Holds if `site` is `Method.invoke` on the method at `receiver`."""
+
+    site: CallSite
+    receiver: Variable
+
+
+class FieldCall(NamedTuple):
+    """Holds if `site` reads (`writes` 0) or writes (1) the field at `receiver` reflectively."""
+
+    site: CallSite
+    receiver: Variable
+    writes: int
+
+
+class ParameterClass(NamedTuple):
+    """Holds if the parameter class at `index` that `site` asks for may be `type`."""
+
+    site: CallSite
+    index: int
+    type: Type
+
+
+class Candidate(NamedTuple):
+    """Holds if `method` has the class and the name that `site` asks for, whatever its parameters."""
+
+    site: CallSite
+    method: Method
+
+
+class ClassObject(NamedTuple):
+    """Holds if `site` may return the class object of `type`; `classObjects` of the paper."""
+
+    site: CallSite
+    type: Type
+
+
+class InitialisedBy(NamedTuple):
+    """Holds if `site` may initialise `type`."""
+
+    site: CallSite
+    type: Type
+
+
+class MethodObject(NamedTuple):
+    """Holds if `site` may return the method or constructor object of `method`."""
+
+    site: CallSite
+    method: Method
+
+
+class FieldObject(NamedTuple):
+    """Holds if `site` may return the field object of `field`."""
+
+    site: CallSite
+    field: Field
+
+
+class UnknownObject(NamedTuple):
+    """Holds if `site` may return a class, method or field object of which nothing is known, for want of `operand`."""
+
+    site: CallSite
+    operand: Variable
+
+
+class NewInstanceTarget(NamedTuple):
+    """Holds if `site` may create an object with the constructor `method`; `newInstanceTargets` of the paper."""
+
+    site: CallSite
+    method: Method
+
+
+class ResolvedInvoke(NamedTuple):
+    """Holds if `site` may call `method` reflectively; `resolvedInvoke` of the paper."""
+
+    site: CallSite
+    method: Method
+
+
+class ResolvedField(NamedTuple):
+    """Holds if `site` may access `field` reflectively."""
+
+    site: CallSite
+    field: Field

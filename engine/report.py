@@ -1,0 +1,112 @@
+"""The soundness report: what each reflective site resolves to, what is unknown of it, and why."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+
+from engine import heap
+from engine.constraints import Constraints
+from engine.models import SiteCall
+from engine.reflection import api
+from engine.reflection import relations as rel
+from engine.reflection.api import Api
+from engine.reflective import Reflection
+from engine.result import PARTIAL, RESOLVED, UNRESOLVED, NameSource, ReflectiveSite, Target
+
+# Which derived relation holds the targets of a role, and of what kind they are.
+TARGETS: dict[str, tuple[type, str, str]] = {
+    api.FOR_NAME: (rel.ClassObject, "type", "type"),
+    api.GET_MEMBER: (rel.MethodObject, "method", "method"),
+    api.CLASS_NEW: (rel.NewInstanceTarget, "method", "method"),
+    api.CONSTRUCTOR_NEW: (rel.NewInstanceTarget, "method", "method"),
+    api.INVOKE: (rel.ResolvedInvoke, "method", "method"),
+    api.FIELD_GET: (rel.ResolvedField, "field", "field"),
+    api.FIELD_SET: (rel.ResolvedField, "field", "field"),
+}
+UNKNOWN_REASONS = {
+    api.FOR_NAME: "unknown-name",
+    api.CLASS_NEW: "unknown-class",
+    api.CONSTRUCTOR_NEW: "unknown-constructor",
+    api.INVOKE: "unknown-method",
+    api.FIELD_GET: "unknown-field",
+    api.FIELD_SET: "unknown-field",
+}
+
+
+def report(constraints: Constraints, reflection: Reflection) -> tuple[ReflectiveSite, ...]:
+    """Returns all reflective sites that are reachable, in the order of their ids."""
+    targets = _targets(reflection)
+    return tuple(
+        _report_site(constraints, reflection, site, each, call, targets)
+        for site, (each, call) in sorted(reflection.sites.items())
+    )
+
+
+def _targets(reflection: Reflection) -> dict[tuple[type, int], list[Target]]:
+    found: dict[tuple[type, int], list[Target]] = defaultdict(list)
+    for relation, column, kind in (*TARGETS.values(), (rel.FieldObject, "field", "field")):
+        for row in reflection.rules.tables[relation]:
+            target = Target(kind, int(getattr(row, column)))
+            if target not in found[relation, row.site]:
+                found[relation, row.site].append(target)
+    return found
+
+
+def _report_site(
+    constraints: Constraints, reflection: Reflection, site: int, each: Api, call: SiteCall,
+    targets: dict[tuple[type, int], list[Target]],
+) -> ReflectiveSite:  # fmt: skip
+    relation = rel.FieldObject if each.sort == "field" else TARGETS[each.role][0]
+    found = tuple(targets.get((relation, site), ()))
+    operands = {
+        name: call.argument(position)
+        for name, position in (("name", each.named), ("subject", each.subject))
+        if position >= 0
+    }
+    status, reason = RESOLVED, ""
+    sources: list[NameSource] = []
+    if not reflection.active:
+        status, reason = UNRESOLVED, "mode-ignores-reflection"
+    else:
+        sources = [source for pointer in operands.values() for source in _sources(constraints, pointer)]
+        unknown = any(source.kind == "unknown" for source in sources)
+        reason = _reason(constraints, each, operands, unknown, bool(found))
+        if unknown:
+            status = PARTIAL if found else UNRESOLVED
+    name = f"{each.owner.replace('/', '.')}.{each.name}"
+    return ReflectiveSite(site, name, each.role, status, reason, found, tuple(sources), operands)
+
+
+def _sources(constraints: Constraints, pointer: int) -> list[NameSource]:
+    """Returns the constants and the unknown objects at an operand."""
+    if pointer < 0:
+        return []
+    found = []
+    for obj in constraints.solver.objects_of(pointer).tolist():
+        kind, _, _, _, payload = constraints.heap.entry(obj)
+        if kind == heap.STRING:
+            found.append(NameSource("constant", constraints.program.text(payload), obj))
+        elif kind not in (-1, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT, heap.OTHER_STRINGS):
+            found.append(NameSource("unknown", "", obj))
+    return found
+
+
+def _reason(constraints: Constraints, each: Api, operands: dict[str, int], unknown: bool, found: bool) -> str:
+    """Returns why a site has no target, or not all."""
+    if unknown:
+        if each.role != api.GET_MEMBER:
+            return UNKNOWN_REASONS[each.role]
+        name = operands.get("name", -1)
+        unnamed = any(source.kind == "unknown" for source in _sources(constraints, name))
+        return "unknown-name" if unnamed else "unknown-class"
+    if found:
+        return ""
+    empty = [
+        name
+        for name, pointer in operands.items()
+        if pointer < 0 or constraints.solver.objects_of(pointer).size == 0
+    ]
+    if empty:
+        return f"no-{empty[0]}-arrives"
+    return {api.FOR_NAME: "class-absent", api.GET_MEMBER: "member-absent"}.get(each.role, "nothing-to-act-on")

@@ -1,0 +1,88 @@
+"""What an analysis returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cypher.schema import Diagnostic, Facts, Int32
+from engine.heap import Objects
+from engine.sites import Sites
+from engine.solver import PointsToRows, Statistics
+
+RESOLVED, PARTIAL, UNRESOLVED = "resolved", "partial", "unresolved"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a reflective site resolves to: `kind` is `type`, `method` or `field`, `id` its id."""
+
+    kind: str
+    id: int
+
+
+@dataclass(frozen=True)
+class NameSource:
+    """Where a name, or an unknown operand, comes from.
+
+    `kind` is `constant`, with its `text`, or `unknown`; `obj` is the abstract object.
+    """
+
+    kind: str
+    text: str
+    obj: int
+
+
+@dataclass(frozen=True)
+class ReflectiveSite:
+    """A call of the reflective API.
+
+    `api` is `a.b.C.m`, `role` as in `engine.reflection.api`. `operands` names the pointers that decide what
+    the call does: the string, the class or member object. `reason` is empty unless something is missing.
+    """
+
+    site: int
+    api: str
+    role: str
+    status: str
+    reason: str
+    targets: tuple[Target, ...]
+    sources: tuple[NameSource, ...]
+    operands: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A row that a rule derived at a reflective site; `detail` is the type, method, field or pointer in it."""
+
+    rule: str
+    paper: str
+    relation: str
+    site: int
+    detail: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """All of it, in ids of the program.
+
+    `facts` holds every constraint that was entered, those of models and rules included; `first_variable` the
+    first variable of each method in `reached`. `static_fields` pairs fields with their pointers.
+    """
+
+    mode: str
+    complete: bool
+    reached: Int32
+    first_variable: Int32
+    facts: Facts
+    sites: Sites
+    call_site: Int32
+    call_callee: Int32
+    objects: Objects
+    points_to: PointsToRows
+    static_field: Int32
+    static_pointer: Int32
+    reflective: tuple[ReflectiveSite, ...]
+    derived: tuple[Derived, ...]
+    statistics: Statistics
+    diagnostics: tuple[Diagnostic, ...] = ()
+    phases: dict[str, float] = field(default_factory=dict)

@@ -1,0 +1,148 @@
+"""What an inference rule is: a generator whose signature is its body and its head; and how rules are run.
+
+A rule is called once for each relation of its body that grew, with that table restricted to the new rows;
+`where` on the other tables sees all rows. So a rule must not keep state, and has to be monotone: a row more in
+its body never takes one from its head.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Generic, TypeVar, get_args, get_type_hints
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
+Relation = type[tuple[Any, ...]]
+Derive = Callable[..., Iterator[tuple[Any, ...]]]
+
+
+class Table(Generic[Row]):
+    """The rows of one relation in the order in which they came, indexed by the columns that rules ask for.
+
+    `everything` is the table itself; of one that is restricted to new rows, the whole.
+    """
+
+    def __init__(self, rows: Iterable[Row] = (), everything: Table[Row] | None = None) -> None:
+        self.everything: Table[Row] = everything or self
+        self._rows: dict[Row, None] = {}
+        self._indices: dict[tuple[str, ...], dict[tuple[Any, ...], list[Row]]] = {}
+        self.add(rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(list(self._rows))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, row: object) -> bool:
+        return row in self._rows
+
+    def add(self, rows: Iterable[Row]) -> list[Row]:
+        """Adds rows; returns those that are new."""
+        fresh = []
+        for row in rows:
+            if row not in self._rows:
+                self._rows[row] = None
+                fresh.append(row)
+                for names, index in self._indices.items():
+                    index[tuple(getattr(row, name) for name in names)].append(row)
+        return fresh
+
+    def where(self, **columns: object) -> Sequence[Row]:
+        """Returns the rows whose columns have these values."""
+        names = tuple(columns)
+        index = self._indices.get(names)
+        if index is None:
+            index = self._indices[names] = defaultdict(list)
+            for row in self._rows:
+                index[tuple(getattr(row, name) for name in names)].append(row)
+        return index.get(tuple(columns.values()), ())
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The rule `name` of `paper`, as a function from tables to rows."""
+
+    name: str
+    paper: str
+    derive: Derive
+    body: tuple[Relation, ...]
+    head: Relation
+
+
+def rule(name: str, paper: str) -> Callable[[Derive], Derive]:
+    """Declares the decorated function as the rule `name` of `paper`."""
+
+    def declare(derive: Derive) -> Derive:
+        derive.__dict__.setdefault("declared_as", []).append((name, paper))
+        return derive
+
+    return declare
+
+
+def rules_of(*modules: ModuleType) -> list[Rule]:
+    """Returns the rules that `modules` declare, in the order of their texts."""
+    found = []
+    for module in modules:
+        for derive in vars(module).values():
+            for name, paper in getattr(derive, "declared_as", ()):
+                hints = get_type_hints(derive)
+                parameters = inspect.signature(derive).parameters
+                body = tuple(get_args(hints[each])[0] for each in parameters if each != "program")
+                found.append(Rule(name, paper, derive, body, get_args(hints["return"])[0]))
+    return found
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """`row` was derived by `rule`."""
+
+    rule: Rule
+    row: tuple[Any, ...]
+
+
+class Rules:
+    """Runs rules over tables, incrementally. `program` goes to the rules that have such a parameter."""
+
+    def __init__(self, rules: Sequence[Rule], program: object) -> None:
+        self._by_body: dict[Relation, list[Rule]] = defaultdict(list)
+        for each in rules:
+            for relation in dict.fromkeys(each.body):
+                self._by_body[relation].append(each)
+        self._program = program
+        self.tables: dict[Relation, Table[Any]] = defaultdict(Table)
+        self._pending: dict[Relation, list[tuple[Any, ...]]] = defaultdict(list)
+
+    def add(self, rows: Mapping[Relation, Iterable[tuple[Any, ...]]]) -> None:
+        """Adds rows, for the next `derive`."""
+        for relation, listed in rows.items():
+            fresh = self.tables[relation].add(listed)
+            if fresh:
+                self._pending[relation] += fresh
+
+    def derive(self) -> list[Derivation]:
+        """Applies the rules until nothing new follows; returns what is new, once a row."""
+        derived = []
+        while self._pending:
+            pending, self._pending = self._pending, defaultdict(list)
+            for relation, fresh in pending.items():
+                for each in self._by_body[relation]:
+                    table: Table[Any] = self.tables[each.head]
+                    rows = table.add(self._apply(each, relation, fresh))
+                    if rows:
+                        derived += [Derivation(each, row) for row in rows]
+                        self._pending[each.head] += rows
+        return derived
+
+    def _apply(self, each: Rule, grown: Relation, fresh: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """Yields what `each` derives with the table of `grown` restricted to `fresh`."""
+        names = [name for name in inspect.signature(each.derive).parameters if name != "program"]
+        extra = {"program": self._program} if "program" in inspect.signature(each.derive).parameters else {}
+        for position, relation in enumerate(each.body):
+            if relation is grown:
+                tables = [self.tables[other] for other in each.body]
+                tables[position] = Table(fresh, tables[position])
+                yield from each.derive(**dict(zip(names, tables, strict=True)), **extra)

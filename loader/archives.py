@@ -1,0 +1,177 @@
+"""What a run reads: its inputs, their class path and the JDK, as archives in the order of resolution."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from cypher.schema import Diagnostic
+from loader import jdk as jdks
+from loader import manifest, maven
+from loader.containers import APPLICATION, JDK, LIBRARY, Archive, Opener
+from loader.jdk import Jdk
+from loader.source import Changed, InputError, Limits, Refused
+
+__all__ = ["Archive", "Changed", "InputError", "Inputs", "Limits", "NoInput", "Refused", "open_inputs"]
+
+_DEFAULT_RELEASE = 17  # for multi-release jars if neither a release nor a JDK is given
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+
+
+class NoInput(InputError):
+    """No application class is left to analyse. `diagnostics` say what became of the inputs."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a run reads. `archives` are in the order of resolution: of two classes of one name, the first counts.
+
+    `diagnostics` are those of opening; each archive has those of reading. `main_class` is what the first
+    manifest that names one starts. `release` is the one that multi-release jars are read for.
+    """
+
+    archives: list[Archive]
+    diagnostics: list[Diagnostic]
+    main_class: str | None
+    release: int
+    jdk: Jdk | None = field(default=None)
+
+
+def open_inputs(
+    inputs: Sequence[str],
+    classpath: Sequence[str] = (),
+    jdk: Path | None = None,
+    release: int | None = None,
+    limits: Limits | None = None,
+) -> Inputs:
+    """Returns the archives of `inputs`, `classpath` and the JDK at the home `jdk`.
+
+    An input is a file, a directory or Maven coordinates; an entry of the class path may also list several, as
+    for `java -cp`. Raises `NoInput` if no class is left to analyse, `JdkNotFound`, `MavenFailed`, and
+    `Refused` if the JDK can't be read.
+    """
+    library = jdks.at(jdk) if jdk is not None else None
+    if release is None:
+        release = library.version if library else _DEFAULT_RELEASE
+    report: list[Diagnostic] = []
+    opener = Opener(limits or Limits(), release, report)
+    archives: list[Archive] = []
+    for file in library.files if library else ():
+        archives += opener.open(file, str(file), JDK)
+    archives += _walk(_places(inputs, classpath), opener, report)
+    application = [each for each in archives if each.role == APPLICATION]
+    if not any(each.class_names() for each in application):
+        text = "no class to analyse is in " + (", ".join(inputs) or "the inputs: there are none")
+        raise NoInput(Diagnostic("IN-NONE", "error", text, "soundness"), *report)
+    mains = (manifest.Manifest(each.manifest, True).main_class for each in application)
+    return Inputs(archives, report, next(filter(None, mains), None), release, library)
+
+
+class _Place(NamedTuple):
+    path: str
+    role: str
+
+
+def _places(inputs: Sequence[str], classpath: Sequence[str]) -> list[_Place]:
+    """Returns the files and directories that are given, in class path order."""
+    applications: list[_Place] = []
+    libraries: list[_Place] = []
+    for each in inputs:
+        if maven.is_coordinates(each):
+            artifact = maven.resolve(each)
+            applications.append(_Place(str(artifact.file), APPLICATION))
+            libraries += [_Place(str(file), LIBRARY) for file in artifact.runtime]
+        else:
+            applications.append(_Place(each, APPLICATION))
+    named = [_Place(path, LIBRARY) for each in classpath for path in _listed(each)]
+    return applications + named + libraries
+
+
+def _listed(entry: str) -> list[str]:
+    """Returns the paths that an entry of the class path stands for: `a:b` lists two, `dir/*` the jars there."""
+    paths = [entry] if os.path.lexists(entry) else [each for each in entry.split(os.pathsep) if each]
+    found: list[str] = []
+    for path in paths:
+        directory, last = os.path.split(path)
+        if last == "*":
+            # The JVM leaves the order open.
+            jars = (each for each in Path(directory or ".").glob("*") if each.suffix in {".jar", ".JAR"})
+            found += sorted(str(each) for each in jars)
+        else:
+            found.append(path)
+    return found
+
+
+def _walk(places: list[_Place], opener: Opener, report: list[Diagnostic]) -> Iterator[Archive]:
+    """Yields the archives of `places`, each followed by those that its manifest's `Class-Path` names."""
+    roles: dict[str, str] = {}
+    for place in places:
+        roles.setdefault(_real(place.path), place.role)
+    roots = _roots(places)
+    waiting = places[::-1]
+    seen: set[str] = set()
+    while waiting:
+        place = waiting.pop()
+        real = _real(place.path)
+        if real in seen:
+            continue
+        seen.add(real)
+        role = roles.get(real, place.role)
+        try:
+            archives = opener.open(place.path, place.path, role)
+        except Refused as problem:
+            # The JVM passes over an entry of the class path that is missing or malformed.
+            severity = "error" if role == APPLICATION else "warning"
+            report.append(replace(problem.diagnostic, severity=severity))
+            continue
+        yield from archives
+        if archives and os.path.isfile(place.path):
+            waiting += reversed(list(_class_path(archives[0], place.path, roots, roles, report)))
+
+
+def _roots(places: list[_Place]) -> list[str]:
+    """Returns the directories that are given, and those in which the files lie that are given."""
+    reals = (_real(place.path) for place in places)
+    return sorted({real if os.path.isdir(real) else os.path.dirname(real) for real in reals})
+
+
+def _class_path(
+    archive: Archive, path: str, roots: list[str], roles: dict[str, str], report: list[Diagnostic]
+) -> Iterator[_Place]:
+    """Yields the places that the manifest of the archive at `path` names, if they lie where inputs do."""
+    beside = os.path.dirname(path)
+    for token in manifest.Manifest(archive.manifest, True).get("Class-Path").split():
+        scheme = _SCHEME.match(token)
+        if scheme and scheme[1].lower() != "file":
+            report.append(_not_followed(archive, token))
+            continue
+        relative = unquote(token[len(scheme[0]) :] if scheme else token)
+        target = os.path.join(beside, re.sub("^//+", "/", relative))
+        real = _real(target)
+        if real in roles or any(os.path.commonpath((root, real)) == root for root in roots):
+            if os.path.exists(real):
+                yield _Place(target, LIBRARY)
+            else:
+                text = f"names {token} on its class path, which does not exist"
+                report.append(Diagnostic("ARC-CLASSPATH", "note", text, "none", archive.label))
+        else:
+            report.append(_not_followed(archive, token))
+
+
+def _not_followed(archive: Archive, token: str) -> Diagnostic:
+    text = f"names {token} on its class path, which is not among the inputs and not read"
+    return Diagnostic("ARC-CLASSPATH", "warning", text, "soundness", archive.label)
+
+
+def _real(path: str) -> str:
+    """Returns the path without links; a name that no file can have stays as it is."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path

@@ -1,0 +1,383 @@
+"""Class files (JVMS 4), read through jawa.
+
+jawa walks the outermost structure. Constant pool, members and attributes are our own: stock jawa fails on
+module declarations, dynamic constants and some modified UTF-8, and makes an object of everything it meets.
+Here a pool entry is an offset into the bytes until somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from struct import error as StructError
+from typing import NamedTuple
+
+import jawa.cf
+import jawa.constants
+
+MAJOR_FIRST, MAJOR_LAST = 45, 69  # JDK 1.0 and JDK 25
+MODULE_FLAG = 0x8000
+
+# Tags of the constant pool (JVMS 4.4).
+UTF8, INTEGER, FLOAT, LONG, DOUBLE, CLASS, STRING, FIELD, METHOD, INTERFACE_METHOD, NAME_AND_TYPE = (
+    1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+)  # fmt: skip
+METHOD_HANDLE, METHOD_TYPE, DYNAMIC, INVOKE_DYNAMIC, MODULE, PACKAGE = 15, 16, 17, 18, 19, 20
+
+# Bytes of an entry, its tag included, by tag; 0 for what is no tag (and for UTF8, which says its length).
+_SIZES = [0, 0, 0, 5, 5, 9, 9, 3, 3, 5, 5, 5, 5, 0, 0, 4, 3, 5, 5, 3, 3] + [0] * 235
+
+_int = Struct(">i").unpack_from
+_pair = Struct(">HH").unpack_from
+_handler = Struct(">HHHH")
+_member = Struct(">HHHH").unpack_from
+_attribute = Struct(">HI").unpack_from
+
+
+class MalformedClass(Exception):
+    """A class file, or a part of one, that is not as the format says; `code` is that of the diagnostic."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+
+
+class Member(NamedTuple):
+    """A field or method. `name` and `descriptor` are pool indexes; attributes are (name, start, end)."""
+
+    flags: int
+    name: int
+    descriptor: int
+    attributes: list[tuple[int, int, int]]
+
+
+class Handler(NamedTuple):
+    """A row of an exception table; `type` is a pool index, 0 for any throwable."""
+
+    start: int
+    end: int
+    target: int
+    type: int
+
+
+class Code(NamedTuple):
+    """A Code attribute. `lines` are slices of the class file that hold line number table rows."""
+
+    locals: int
+    instructions: bytes
+    handlers: list[Handler]
+    lines: list[bytes]
+
+
+class Bootstrap(NamedTuple):
+    """A row of the bootstrap methods: pool indexes of a method handle and of its static arguments."""
+
+    handle: int
+    arguments: tuple[int, ...]
+
+
+class _Source:
+    """What jawa reads from: the bytes of one class file and a position in them."""
+
+    __slots__ = ("data", "position")
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.position = 0
+
+    def read(self, size: int) -> bytes:
+        start = self.position
+        self.position = start + size
+        return self.data[start : self.position]
+
+
+def text_of(encoded: bytes) -> str:
+    """Returns the text that modified UTF-8 (JVMS 4.4.7) encodes; surrogates that don't pair stay as they are.
+
+    >>> text_of(bytes.fromhex("c080eda081")) == chr(0) + chr(0xD801)
+    True
+    """
+    if encoded.isascii():
+        return encoded.decode("ascii")
+    if max(encoded) >= 0xF0:
+        raise MalformedClass("CLS-UTF8", "a character of four bytes in modified UTF-8")
+    try:
+        units = encoded.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise MalformedClass("CLS-UTF8", f"modified UTF-8: {error.reason}") from None
+    return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def read_class(data: bytes) -> ClassFile:
+    """Returns the class file in `data`; raises MalformedClass if there is none."""
+    try:
+        return ClassFile(_Source(data))
+    except (StructError, IndexError):
+        raise MalformedClass("CLS-TRUNC", "the class file is cut off") from None
+    except ValueError:
+        raise MalformedClass("CLS-MAGIC", "not a class file: it does not begin with CAFEBABE") from None
+
+
+class ConstantPool(jawa.constants.ConstantPool):  # type: ignore[misc]  # jawa has no types
+    """The constant pool as offsets of its entries, 0 where an index has none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data = b""
+        self.at: list[int] = []
+
+    def unpack(self, source: _Source) -> None:
+        """Finds where each entry of the pool begins."""
+        data, place, sizes = source.data, source.position + 2, _SIZES
+        count = data[place - 2] << 8 | data[place - 1]
+        if not count:
+            raise MalformedClass("CLS-CP", "a constant pool of no entries")
+        at = [0]
+        append = at.append
+        left = count - 1
+        while left > 0:
+            append(place)
+            left -= 1
+            tag = data[place]
+            if tag == 1:
+                place += 3 + (data[place + 1] << 8 | data[place + 2])
+                continue
+            size = sizes[tag]
+            place += size
+            if size == 9:  # a long or double takes two indexes
+                append(0)
+                left -= 1
+            elif not size:
+                raise MalformedClass("CLS-CP", f"constant {len(at) - 1} has the unknown tag {tag}")
+        if left or len(at) > count + 1:
+            raise MalformedClass("CLS-CP", "the constant pool ends within a long or double")
+        if place > len(data):
+            raise MalformedClass("CLS-TRUNC", "the class file is cut off in the constant pool")
+        source.position = place
+        self.data, self.at = data, at
+
+    def place(self, index: int, tag: int) -> int:
+        """Returns where the content of the constant begins, which has to be of kind `tag`."""
+        place = self.at[index] if 0 < index < len(self.at) else 0
+        if not place or self.data[place] != tag:
+            raise MalformedClass("CLS-CP", f"constant {index} is not of kind {tag}")
+        return place + 1
+
+    def tag(self, index: int) -> int:
+        """Returns the kind of the constant."""
+        if not 0 < index < len(self.at) or not self.at[index]:
+            raise MalformedClass("CLS-CP", f"there is no constant {index}")
+        return self.data[self.at[index]]
+
+    def utf8(self, index: int) -> bytes:
+        """Returns a UTF8 constant as it stands in the file."""
+        place = self.place(index, UTF8)
+        data = self.data
+        return data[place + 2 : place + 2 + (data[place] << 8 | data[place + 1])]
+
+    def index_in(self, index: int, tag: int) -> int:
+        """Returns the only index in a constant such as CLASS, STRING or METHOD_TYPE."""
+        place = self.place(index, tag)
+        return self.data[place] << 8 | self.data[place + 1]
+
+    def pair_in(self, index: int, tag: int) -> tuple[int, int]:
+        """Returns both indexes in a constant such as METHOD, NAME_AND_TYPE or DYNAMIC."""
+        first, second = _pair(self.data, self.place(index, tag))
+        return first, second
+
+    def handle(self, index: int) -> tuple[int, int]:
+        """Returns reference kind and index in a METHOD_HANDLE."""
+        place = self.place(index, METHOD_HANDLE)
+        return self.data[place], self.data[place + 1] << 8 | self.data[place + 2]
+
+    def integer(self, index: int) -> int:
+        """Returns the value of an INTEGER."""
+        value: int = _int(self.data, self.place(index, INTEGER))[0]
+        return value
+
+    def class_name(self, index: int) -> bytes:
+        """Returns the name in a CLASS constant."""
+        return self.utf8(self.index_in(index, CLASS))
+
+
+class _Flags:
+    """Access flags, in the place of jawa's, which builds a table of names for each class."""
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0
+
+    def unpack(self, encoded: bytes) -> None:
+        self.value = encoded[0] << 8 | encoded[1]
+
+
+def _skip_attributes(data: bytes, place: int, count: int) -> tuple[list[tuple[int, int, int]], int]:
+    """Returns (name, start, end) of `count` attributes that begin at `place`, and where they end."""
+    attributes = []
+    for _ in range(count):
+        name, length = _attribute(data, place)
+        start = place + 6
+        place = start + length
+        attributes.append((name, start, place))
+    return attributes, place
+
+
+class _Members:
+    """A table of fields or methods whose attributes are left where they are."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self) -> None:
+        self.rows: list[Member] = []
+
+    def unpack(self, source: _Source) -> None:
+        data, place = source.data, source.position
+        count = data[place] << 8 | data[place + 1]
+        place += 2
+        rows = self.rows
+        for _ in range(count):
+            flags, name, descriptor, attributes = _member(data, place)
+            listed, place = _skip_attributes(data, place + 8, attributes)
+            rows.append(Member(flags, name, descriptor, listed))
+        source.position = place
+
+
+class _Attributes:
+    """The attributes of the class, and how many bytes follow them."""
+
+    __slots__ = ("extra", "rows")
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, int, int]] = []
+        self.extra = 0
+
+    def unpack(self, source: _Source) -> None:
+        data, place = source.data, source.position
+        count = data[place] << 8 | data[place + 1]
+        self.rows, place = _skip_attributes(data, place + 2, count)
+        self.extra = len(data) - place
+        if self.extra < 0:
+            raise MalformedClass("CLS-TRUNC", "the class file is cut off in an attribute")
+
+
+class ClassFile(jawa.cf.ClassFile):  # type: ignore[misc]  # jawa has no types
+    """A class file whose parts are read when they are asked for."""
+
+    def __init__(self, source: _Source) -> None:
+        # Not jawa's __init__, which builds what unpacking would replace.
+        self._constants = self.pool = ConstantPool()
+        self.access_flags = _Flags()
+        self.fields = _Members()
+        self.methods = _Members()
+        self.attributes = _Attributes()
+        self._interfaces: tuple[int, ...] = ()
+        self._from_io(source)
+        self._names: dict[int, bytes] = {}
+
+    @property
+    def flags(self) -> int:
+        """The access flags."""
+        return self.access_flags.value
+
+    @property
+    def name(self) -> bytes:
+        """The internal name."""
+        return self.pool.class_name(self._this)
+
+    @property
+    def superclass(self) -> int:
+        """The pool index of the superclass, 0 for none."""
+        index: int = self._super
+        return index
+
+    @property
+    def interfaces(self) -> tuple[int, ...]:
+        """The pool indexes of the superinterfaces."""
+        return self._interfaces
+
+    @property
+    def extra(self) -> int:
+        """How many bytes follow the class."""
+        return self.attributes.extra
+
+    def attribute(self, name: bytes, attributes: list[tuple[int, int, int]]) -> tuple[int, int] | None:
+        """Returns start and end of the first attribute with this name."""
+        for index, start, end in attributes:
+            if self._attribute_name(index) == name:
+                return start, end
+        return None
+
+    def index_attribute(self, name: bytes, attributes: list[tuple[int, int, int]]) -> int:
+        """Returns the pool index that an attribute such as SourceFile or ConstantValue holds, 0 without it."""
+        found = self.attribute(name, attributes)
+        if found is None:
+            return 0
+        if found[1] - found[0] != 2:
+            raise MalformedClass("CLS-ATTR", f"{name.decode()} is not two bytes long")
+        data = self.pool.data
+        return data[found[0]] << 8 | data[found[0] + 1]
+
+    def bootstraps(self) -> list[Bootstrap]:
+        """Returns the bootstrap methods of the class."""
+        found = self.attribute(b"BootstrapMethods", self.attributes.rows)
+        if found is None:
+            return []
+        content = self.pool.data[found[0] : found[1]]
+        rows: list[Bootstrap] = []
+        place = 2
+        try:
+            for _ in range(content[0] << 8 | content[1]):
+                handle, count = _pair(content, place)
+                place += 4 + 2 * count
+                rows.append(Bootstrap(handle, Struct(f">{count}H").unpack_from(content, place - 2 * count)))
+        except (StructError, IndexError):
+            raise MalformedClass("CLS-INDY", "BootstrapMethods is cut off") from None
+        if place != len(content):
+            raise MalformedClass("CLS-INDY", "BootstrapMethods is longer than what it holds")
+        return rows
+
+    def code(self, method: Member) -> Code | None:
+        """Returns the Code attribute of `method`, None if it has none."""
+        found = self.attribute(b"Code", method.attributes)
+        if found is None:
+            return None
+        try:
+            return self._code(*found)
+        except (StructError, IndexError):
+            raise MalformedClass("CLS-ATTR", "the Code attribute is cut off") from None
+
+    def _code(self, start: int, end: int) -> Code:
+        data = self.pool.data
+        if self._version[0] == 45 and self._version[1] < 3:  # before JDK 1.0.2
+            count = data[start + 1]
+            length = data[start + 2] << 8 | data[start + 3]
+            start += 4
+        else:
+            count = data[start + 2] << 8 | data[start + 3]
+            length = _pair(data, start + 4)[0] << 16 | data[start + 6] << 8 | data[start + 7]
+            start += 8
+        if not 0 < length < 65536:
+            raise MalformedClass("CLS-CODE", f"{length} bytes of code")
+        place = start + length
+        rows = data[place] << 8 | data[place + 1]
+        place += 2
+        handlers = [Handler._make(row) for row in _handler.iter_unpack(data[place : place + 8 * rows])]
+        place += 8 * rows
+        for handler in handlers:
+            if not handler.start < handler.end <= length or handler.target >= length:
+                raise MalformedClass("CLS-CODE", "an exception table row that is out of range")
+        listed, place = _skip_attributes(data, place + 2, data[place] << 8 | data[place + 1])
+        if place != end:
+            raise MalformedClass("CLS-ATTR", "the length of the Code attribute is wrong")
+        lines = [data[at + 2 : until] for name, at, until in listed if self._is_lines(name)]
+        return Code(count, data[start : start + length], handlers, lines)
+
+    def _is_lines(self, name: int) -> bool:
+        return self._attribute_name(name) == b"LineNumberTable"
+
+    def _attribute_name(self, index: int) -> bytes:
+        known = self._names.get(index)
+        if known is None:
+            known = self._names[index] = self.pool.utf8(index)
+        return known

@@ -1,0 +1,113 @@
+"""Columns whose rows are grouped by an owner, arrays that grow, and tables of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cypher.schema import Int32, Int64
+
+# What a lookup array holds for a reference that nobody has asked for.
+UNSEEN = -2
+
+# Below this number of texts a loop is faster than a gather.
+_FEW = 12
+
+# No byte of UTF-8 has this value, so it can separate texts.
+_SEPARATOR = 0xFF
+
+
+def spans(starts: Int64, counts: Int64) -> Int64:
+    """Returns the positions in all the spans `[starts[i], starts[i] + counts[i])`, one span after the other.
+
+    >>> spans(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total, dtype=np.int64) + np.repeat(starts - ends + counts, counts)
+
+
+def look_up(known: Int32, refs: Int32, find: Callable[[Int32], Iterable[int] | Int32]) -> Int32:
+    """Returns `known[refs]`, after `find` was asked for those that are still UNSEEN, each once, ascending."""
+    got = known[refs]
+    missing = got == UNSEEN
+    if missing.any():
+        fresh = np.unique(refs[missing])
+        found = find(fresh)
+        known[fresh] = found if isinstance(found, np.ndarray) else np.fromiter(found, np.int32, len(fresh))
+        got = known[refs]
+    return got
+
+
+def unseen(size: int) -> Int32:
+    """Returns a lookup array for references 0 … size - 1; reference -1 finds -1."""
+    known = np.full(size + 1, UNSEEN, np.int32)
+    known[-1] = -1
+    return known
+
+
+class Growing:
+    """An int32 array to which rows are appended.
+
+    >>> array = Growing(); array.extend(np.array([1, 2], np.int32)); array.view.tolist()
+    [1, 2]
+    """
+
+    __slots__ = ("_array", "_length")
+
+    def __init__(self) -> None:
+        self._array: Int32 = np.empty(1024, np.int32)
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def view(self) -> Int32:
+        """Returns the rows so far; later rows may or may not be written to the same memory."""
+        return self._array[: self._length]
+
+    def extend(self, values: NDArray[Any] | Iterable[int]) -> None:
+        """Appends `values`."""
+        added = values if isinstance(values, np.ndarray) else np.array(list(values), np.int32)
+        end = self._length + len(added)
+        if end > len(self._array):
+            larger = np.empty(max(end, 2 * len(self._array)), np.int32)
+            larger[: self._length] = self.view
+            self._array = larger
+        self._array[self._length : end] = added
+        self._length = end
+
+
+class TextTable:
+    """Texts by number, in UTF-8 with surrogates, end to end."""
+
+    __slots__ = ("_at", "_bytes", "_view")
+
+    def __init__(self, at: Int64, data: NDArray[np.uint8]) -> None:
+        self._at = at
+        self._bytes = data
+        self._view = memoryview(data.data)
+
+    def __len__(self) -> int:
+        return len(self._at) - 1
+
+    def one(self, number: int) -> str:
+        """Returns text `number`."""
+        return str(self._view[self._at[number] : self._at[number + 1]], "utf-8", "surrogatepass")
+
+    def many(self, numbers: Int32) -> list[str]:
+        """Returns the texts with these numbers."""
+        if len(numbers) < _FEW or not len(self._bytes):
+            return [self.one(number) for number in numbers.tolist()]
+        starts = self._at[numbers]
+        lengths = self._at[numbers + 1] - starts + 1
+        joined = self._bytes.take(spans(starts, lengths), mode="clip")
+        joined[np.cumsum(lengths) - 1] = _SEPARATOR
+        pieces = joined.tobytes().split(bytes([_SEPARATOR]))
+        pieces.pop()
+        return [str(piece, "utf-8", "surrogatepass") for piece in pieces]

@@ -1,0 +1,196 @@
+"""Linking: a program over the units of its archives, with ids on demand (see `cypher.program.Program`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cypher.program import APPLICATION, PHANTOM, MethodRows, TypeRows
+from cypher.schema import NONE, Diagnostic, Facts, Int32
+from loader.bodies import Bodies
+from loader.classes import Archive, Classes, Subclasses
+from loader.dynamic import Dynamics
+from loader.expansion import Linkage
+from loader.fields import Fields
+from loader.hierarchy import ARRAY, PRIMITIVE, Types
+from loader.lines import lines_of
+from loader.members import Methods
+from loader.names import parameters, reference_name
+from loader.part import Part, combine
+from loader.resolution import Resolver
+from loader.signatures import Signatures
+from loader.texts import Texts
+from loader.unit import Unit
+
+
+class LinkedProgram:
+    """A program over units; each method is documented in `cypher.program.Program`."""
+
+    def __init__(self, parts: Sequence[Part], archives: Sequence[Archive]) -> None:
+        self._parts = parts
+        self._classes = Classes(parts, archives)
+        types, signatures = Types(self._classes), Signatures()
+        methods, fields = Methods(types, signatures), Fields(types)
+        self._linkage = Linkage(types, signatures, methods, fields, Resolver(types, methods, signatures))
+        self._types, self._methods, self._fields = types, methods, fields
+        self._texts = Texts(parts, self._classes)
+        self._dynamics = Dynamics(self._linkage)
+        self._bodies = Bodies(self._linkage, parts, self._texts, self._dynamics)
+        self._subclasses: Subclasses | None = None
+        self._concrete: dict[tuple[int, bool], list[int]] = {}
+
+    def new_rows(self) -> tuple[TypeRows, MethodRows]:
+        return self._methods.new_rows()
+
+    def facts_of(self, methods: Int32, first_variable: Int32, first_site: int) -> Facts:
+        return self._bodies.facts_of(methods, first_variable, first_site)
+
+    # --- types
+    def type_named(self, name: str) -> int:
+        return self._types.defined(name)
+
+    def name_of_type(self, type_: int) -> str:
+        return self._types.names[type_]
+
+    def flags_of_type(self, type_: int) -> int:
+        return self._types.flags[type_]
+
+    def superclass_of(self, type_: int) -> int:
+        return self._types.superclass[type_]
+
+    def interfaces_of(self, type_: int) -> Sequence[int]:
+        return self._types.interfaces[type_]
+
+    def supertypes_of(self, type_: int) -> frozenset[int]:
+        return frozenset(self._types.supertypes[type_])
+
+    def array_of(self, type_: int) -> int:
+        return self._types.array_of(type_)
+
+    def initialisers_of(self, type_: int) -> Sequence[tuple[int, int]]:
+        return self._methods.initialisers(type_)
+
+    def concrete_subtypes_of(self, type_: int, application: bool = False) -> Sequence[int]:
+        found = self._concrete.get((type_, application))
+        if found is None:
+            found = self._concrete[type_, application] = self._concrete_subtypes(type_, application)
+        return found
+
+    def _concrete_subtypes(self, type_: int, application: bool) -> list[int]:
+        if self._types.number[type_] == ARRAY:
+            return [type_] if not application or self._types.flags[type_] & APPLICATION else []
+        if self._types.number[type_] == PRIMITIVE:
+            return []
+        if self._subclasses is None:
+            self._subclasses = Subclasses(self._classes)
+        numbers = self._subclasses.concrete(self._types.names[type_])
+        if application:
+            numbers = [each for each in numbers if self._classes.archive(each).role == "application"]
+        entered = [self._types.named(self._classes.names[each]) for each in numbers]
+        # What the class files say is no supertype where a hierarchy that can't be was cut.
+        return [each for each in entered if type_ in self._types.supertypes[each]]
+
+    # --- members
+    def methods_of(self, type_: int) -> Sequence[int]:
+        return self._methods.of_type(type_)
+
+    def method_of(self, type_: int, name: str, descriptor: str) -> int:
+        return self._methods.declared(type_).get(self._linkage.signatures.of(name, descriptor), NONE)
+
+    def resolve_method(self, type_: int, name: str, descriptor: str) -> int:
+        return self._linkage.resolver.resolve(type_, self._linkage.signatures.of(name, descriptor))
+
+    def name_of_method(self, method: int) -> tuple[int, str, str]:
+        return self._methods.name_of(method)
+
+    def flags_of_method(self, method: int) -> int:
+        return self._methods.flags_of(method)
+
+    def signature_of(self, method: int) -> int:
+        self._methods.enter()
+        return int(self._methods.signature.view[method])
+
+    def parameter_types(self, method: int) -> Sequence[int]:
+        _, _, descriptor = self._methods.name_of(method)
+        names = (reference_name(each) for each in parameters(descriptor))
+        return [self._types.named(name) if name else NONE for name in names]
+
+    def fields_of(self, type_: int) -> Sequence[int]:
+        return self._fields.of_type(type_)
+
+    def name_of_field(self, field: int) -> tuple[int, str, str]:
+        return self._fields.name_of(field)
+
+    def flags_of_field(self, field: int) -> int:
+        return self._fields.flags_of(field)
+
+    # --- text
+    def text(self, text: int) -> str:
+        return self._texts.texts[text]
+
+    def may_name(self, text: int) -> bool:
+        return self._texts.may_name(text)
+
+    def lines_of(self, methods: Int32, offsets: Int32) -> Int32:
+        self._methods.enter()
+        methods, offsets = np.array(methods, np.int32), np.array(offsets, np.int32)
+        for place in np.flatnonzero(self._methods.part.view[methods] == NONE).tolist():
+            # A method that the JVM makes has the line of the call for which it does.
+            methods[place], offsets[place] = self._dynamics.origin(int(methods[place])) or (
+                methods[place],
+                NONE,
+            )
+        where, rows = self._methods.part.view[methods], self._methods.row.view[methods]
+        lines = np.full(len(methods), NONE, np.int32)
+        for number, part in enumerate(self._parts):
+            here = np.flatnonzero(where == number)
+            if len(here):
+                lines[here] = lines_of(part, rows[here], offsets[here])
+        return lines
+
+    # --- for reports
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What linking found wrong so far; what translating found is in the units."""
+        found = [*self._types.diagnostics, *self._dynamics.diagnostics]
+        missing = len(self._linkage.resolver.missing) + self._fields.missing
+        if missing:
+            text = f"{missing} references name members that their classes don't have"
+            found.append(Diagnostic("HIE-PHANTOM", "warning", text, "soundness"))
+        return found
+
+    def archive_of_type(self, type_: int) -> str:
+        """Returns the label of the archive that defines `type_`, "" if none does."""
+        number = self._types.number[type_]
+        return self._classes.archive(number).label if number >= 0 else ""
+
+    def source_of_type(self, type_: int) -> str:
+        """Returns the name of the source file of `type_` as its class file has it, "" if it has none."""
+        number = self._types.number[type_]
+        if number < 0:
+            return ""
+        part, row = self._classes.locate(number)
+        text = int(part.unit.class_source[row])
+        return part.text.one(text) if text >= 0 else ""
+
+    def is_missing(self, type_: int) -> bool:
+        """Returns whether no class file defines `type_`."""
+        return bool(self._types.flags[type_] & PHANTOM)
+
+
+def link(units: Sequence[tuple[Unit, str, str]]) -> LinkedProgram:
+    """Returns the program of (unit, role, label), in the order of the class path, the JDK first.
+
+    A role is `jdk`, `application` or `library`; a label is what people call the archive. The first unit is
+    used as it is, the others, which should be small beside it, are copied together.
+    """
+    archives = [Archive(label, role) for _, role, label in units]
+    parts: list[Part] = []
+    for start, end in ((0, 1), (1, len(units))):
+        chosen = [unit for unit, _, _ in units[start:end]]
+        if chosen:
+            sizes = [len(unit.class_type) for unit in chosen]
+            archive = np.repeat(np.arange(start, end, dtype=np.int32), sizes)
+            parts.append(Part(combine(chosen), archive))
+    return LinkedProgram(parts, archives)

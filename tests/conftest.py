@@ -1,0 +1,45 @@
+"""What holds for all tests: where they may write, how Hypothesis searches, what a CI machine must have.
+
+Runs go to a folder that is deleted afterwards. Caches (the translated JDK, compiled code) go to `build/`,
+so that they outlive a test run without touching the user's own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+CACHE = Path(__file__).parents[1] / "build" / "cache"
+STATE = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+
+settings.register_profile("everyday", deadline=None, max_examples=100, print_blob=True)
+settings.register_profile("thorough", parent=settings.get_profile("everyday"), max_examples=2_000)
+settings.register_profile("release", parent=settings.get_profile("everyday"), max_examples=100_000)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Sets the environment before any module of the product is imported."""
+    missing = [name for name in ("java", "javac") if shutil.which(name) is None]
+    if missing and os.environ.get("CI"):
+        raise pytest.UsageError(f"CI would skip tests: {' and '.join(missing)} not found.")
+    state = tempfile.TemporaryDirectory(prefix="heliograph-tests-")
+    config.stash[STATE] = state
+    CACHE.mkdir(parents=True, exist_ok=True)
+    os.environ.update(
+        XDG_STATE_HOME=state.name, XDG_CACHE_HOME=str(CACHE), NUMBA_CACHE_DIR=str(CACHE / "numba")
+    )
+    for name in ("FORCE_COLOR", "NO_COLOR"):
+        os.environ.pop(name, None)
+    if not config.getoption("--hypothesis-profile"):
+        settings.load_profile("everyday")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Deletes the runs."""
+    if state := config.stash.get(STATE, None):
+        state.cleanup()

@@ -1,0 +1,266 @@
+"""Fixtures: programs whose expected calls stand on the line, run on a JVM and analysed.
+
+An expectation is a comment `// $ calls=A.go reaches=A.run SPURIOUS: calls=B.go MISSING: calls=C.go`.
+
+- `calls=` names a method that a call on this line leads to, be it by an instruction, by reflection, as a
+  static initialiser (`A.<clinit>`) or as a new thread, which a fixture makes and starts on one line.
+- `reaches=` names a method that the library calls on behalf of this line: only that it may run is checked.
+- `SPURIOUS:` begins what only the analysis finds, `MISSING:` what only the JVM does. Both are known gaps,
+  and the test fails when one is cured.
+- A mode (`points-to:`) begins what holds in that mode alone and ends such a gap. What is listed for some
+  modes only is missing, or not spurious, in the others.
+
+A method is `Class.name`, or `Class.name(Type,…)` where overloads must be told apart, without the name of
+the fixture's own class in front. Methods count if they contain `Probe.reached()`, and those that are not
+named by any expectation must not be called.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.fixture_assembler import assemble
+
+FIXTURES = Path(__file__).parent / "fixtures"
+SUPPORT = "support"
+MODES = ("none", "points-to")
+GAPS = ("SPURIOUS", "MISSING")
+
+_COMMENT = re.compile(r"// \$ (.*)$")
+_DESCRIPTOR = re.compile(r"\[*(?:[BCDFIJSZ]|L[^;]+;)")
+_PRIMITIVES = {
+    "B": "byte", "C": "char", "D": "double", "F": "float", "I": "int", "J": "long", "S": "short",
+    "Z": "boolean",
+}  # fmt: skip
+
+
+class Fixture(NamedTuple):
+    """A program: its main class and its sources by the path of their class, as in `near/Base`."""
+
+    name: str
+    sources: dict[str, Path]
+
+
+class Expectation(NamedTuple):
+    """One item of an expectation comment; `mode` is empty for all modes, `gap` for what is simply true."""
+
+    source: str
+    line: int
+    mode: str
+    gap: str
+    relation: str
+    callee: str
+
+
+class Call(NamedTuple):
+    """A call on `line` of `source` that leads to `callee`, written `Class.name(Type,…)`."""
+
+    source: str
+    line: int
+    callee: str
+
+
+class Result(NamedTuple):
+    """What a run or an analysis found in one fixture: calls on its lines, and methods that may run.
+
+    Of a run, `reached` holds the methods that the library called; `failure` is what the program threw, if
+    anything.
+    """
+
+    calls: frozenset[Call]
+    reached: frozenset[str]
+    failure: str = ""
+
+
+def fixtures() -> list[Fixture]:
+    """Returns all fixtures, by name. One of several sources is a folder that bears the main class's name."""
+    found = [
+        Fixture(path.stem, {path.stem: path})
+        for path in FIXTURES.iterdir()
+        if path.suffix in (".java", ".jasm")
+    ]
+    for folder in FIXTURES.iterdir():
+        if folder.is_dir() and folder.name != SUPPORT:
+            paths = sorted(folder.rglob("*.java"))
+            found.append(Fixture(folder.name, {str(p.relative_to(folder).with_suffix("")): p for p in paths}))
+    return sorted(found)
+
+
+def header(fixture: Fixture) -> str:
+    """Returns the text of the comment that says what the fixture shows; empty if there is none."""
+    match = re.search(r"/\*\*(.*?)\*/", fixture.sources[fixture.name].read_text(), re.DOTALL)
+    return re.sub(r"\n \* ?", "\n", match[1]).strip() if match else ""
+
+
+def covered(fixture: Fixture) -> list[str]:
+    """Returns the rules that the header lists behind `Covers:`."""
+    match = re.search(r"Covers: (.*)\.\s*$", header(fixture), re.DOTALL)
+    return [rule.strip() for rule in match[1].replace("\n", " ").split(", ")] if match else []
+
+
+def expectations(fixture: Fixture) -> list[Expectation]:
+    """Returns the expectations of all sources of the fixture."""
+    return [each for source, path in fixture.sources.items() for each in _parse(source, path.read_text())]
+
+
+def _parse(source: str, text: str) -> Iterator[Expectation]:
+    """Yields the expectations in `text`.
+
+    >>> [each[1:] for each in _parse("X", "// $ calls=A.b points-to: MISSING: reaches=C.d")]
+    [(1, '', '', 'calls', 'A.b'), (1, 'points-to', 'MISSING', 'reaches', 'C.d')]
+    """
+    for line, content in enumerate(text.splitlines(), 1):
+        match = _COMMENT.search(content)
+        mode = gap = ""
+        for word in match[1].split() if match else ():
+            relation, equals, callee = word.partition("=")
+            if word.removesuffix(":") in GAPS:
+                gap = word[:-1]
+            elif word.removesuffix(":") in MODES:
+                mode, gap = word[:-1], ""
+            elif equals and relation in ("calls", "reaches"):
+                yield Expectation(source, line, mode, gap, relation, callee)
+            else:
+                raise ValueError(f"{source}:{line}: {word!r} is no expectation")
+
+
+def build(classes: Path, javac: str) -> None:
+    """Compiles all fixtures and what runs them into the folder `classes`."""
+    sources = sorted(FIXTURES.rglob("*.java"))
+    options = ["--release", "17", "-g", "-nowarn", "-Xlint:none", "-proc:none", "-d", str(classes)]
+    subprocess.run([javac, *options, *map(str, sources)], check=True)
+    for path in sorted(FIXTURES.glob("*.jasm")):
+        for name, content in assemble(path.read_text(), path.name).items():
+            (classes / f"{name}.class").write_bytes(content)
+
+
+def shown(fixture: Fixture, declaring: str, name: str, parameters: str) -> str:
+    """Returns a method the way expectations write it; `declaring` is an internal name.
+
+    >>> shown(Fixture("X", {}), "X$A", "go", "I[Ljava/util/List;LX$B;")
+    'A.go(int,List[],B)'
+    """
+    short = declaring.removeprefix(f"{fixture.name}$").replace("/", ".")
+    return f"{short}.{name}({','.join(map(_simple, _DESCRIPTOR.findall(parameters)))})"
+
+
+def _simple(descriptor: str) -> str:
+    element = descriptor.lstrip("[")
+    base = _PRIMITIVES.get(element) or re.split(r"[/$]", element[1:-1])[-1]
+    return base + "[]" * (len(descriptor) - len(element))
+
+
+def source_of(declaring: str) -> str:
+    """Returns the source, as in `Fixture.sources`, of the class with this internal name."""
+    return declaring.partition("$")[0]
+
+
+def execute(classes: Path, java: str, mains: Iterable[Fixture]) -> dict[str, Result]:
+    """Runs fixtures on one JVM and returns what each called, by name."""
+    by_name = {fixture.name: fixture for fixture in mains}
+    command = [java, "-cp", str(classes), f"{SUPPORT}.Observer", *by_name]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    results: dict[str, Result] = {}
+    for part in re.split(r"^fixture ", run.stdout, flags=re.MULTILINE)[1:]:
+        name, *lines = part.splitlines()
+        results[name] = _observed(by_name[name], lines)
+    return results
+
+
+def _observed(fixture: Fixture, lines: list[str]) -> Result:
+    calls, reached, failure = set(), set(), ""
+    for line in lines:
+        match line.split():
+            case ["call", caller, number, declaring, name, descriptor]:
+                callee = shown(fixture, declaring.replace(".", "/"), name, descriptor[1:].partition(")")[0])
+                calls.add(Call(source_of(caller.replace(".", "/")), int(number), callee))
+            case ["reach", declaring, name, descriptor]:
+                reached.add(
+                    shown(fixture, declaring.replace(".", "/"), name, descriptor[1:].partition(")")[0])
+                )
+            case _:
+                failure = line
+    return Result(frozenset(calls), frozenset(reached), failure)
+
+
+def names(written: str, callee: str) -> bool:
+    """Returns whether the method of an expectation is `callee`.
+
+    >>> names("A.go", "A.go(int)"), names("A.go()", "A.go(int)")
+    (True, False)
+    """
+    return written in (callee, callee.partition("(")[0])
+
+
+def _expects(each: Expectation, call: Call) -> bool:
+    return (each.source, each.line) == (call.source, call.line) and names(each.callee, call.callee)
+
+
+def _place(each: Expectation | Call) -> str:
+    return f"{each.source}:{each.line}: {each.callee}"
+
+
+def wrong_at_run_time(expected: Iterable[Expectation], observed: Result) -> list[str]:
+    """Returns what is wrong with expectations according to a run: observed = what is said to be true."""
+    true = [each for each in expected if each.gap != "SPURIOUS"]
+    calls = [each for each in true if each.relation == "calls"]
+    reaches = [each for each in true if each.relation == "reaches"]
+    return [
+        *([observed.failure] if observed.failure else []),
+        *(
+            f"{_place(call)} is called but not expected"
+            for call in sorted(observed.calls)
+            if not any(_expects(each, call) for each in calls)
+        ),
+        *(
+            f"{callee} is reached through the library but not expected"
+            for callee in sorted(observed.reached)
+            if not any(names(each.callee, callee) for each in reaches)
+        ),
+        *(
+            f"{_place(each)} is expected but not called"
+            for each in calls
+            if not any(_expects(each, call) for call in observed.calls)
+        ),
+        *(
+            f"{_place(each)} is expected but not reached"
+            for each in reaches
+            if not any(names(each.callee, callee) for callee in observed.reached)
+        ),
+    ]
+
+
+def wrong_in_mode(mode: str, expected: Iterable[Expectation], computed: Result) -> list[str]:
+    """Returns what is wrong with an analysis in `mode` according to the expectations.
+
+    An initialiser runs once, at whichever of the lines that may trigger it comes first: further lines are
+    allowed. A call on a line that `reaches` the method is allowed, too.
+    """
+    found = [each for each in expected if each.mode in ("", mode) and each.gap != "MISSING"]
+    unexpected = [call for call in computed.calls if not any(_expects(each, call) for each in found)]
+    return [
+        *(
+            f"{_place(each)} is expected but not computed"
+            for each in found
+            if each.relation == "calls" and not any(_expects(each, call) for call in computed.calls)
+        ),
+        *(
+            f"{_place(call)} is computed but not expected"
+            for call in sorted(unexpected)
+            if "<clinit>" not in call.callee
+        ),
+        *(
+            f"{_place(each)} is expected but not reachable"
+            for each in found
+            if not any(names(each.callee, callee) for callee in computed.reached)
+        ),
+        *(
+            f"{callee} is reachable but not expected"
+            for callee in sorted(computed.reached)
+            if not any(names(each.callee, callee) for each in found)
+        ),
+    ]

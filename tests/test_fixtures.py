@@ -1,0 +1,175 @@
+"""Fixtures do on a JVM what their lines say, and the analysis finds it in every mode."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+
+from tests.fixture_analysis import SEPARATE, Graph, analysed, computed, parse
+from tests.fixture_harness import (
+    MODES,
+    Call,
+    Expectation,
+    Fixture,
+    Result,
+    build,
+    covered,
+    execute,
+    expectations,
+    fixtures,
+    header,
+    wrong_at_run_time,
+    wrong_in_mode,
+)
+
+FIXTURES = fixtures()
+JAVAC, JAVA = shutil.which("javac"), shutil.which("java")
+
+needs_jdk = pytest.mark.skipif(JAVAC is None or JAVA is None, reason="needs javac and java on the path")
+needs_command = pytest.mark.skipif(
+    importlib.util.find_spec("cli.main") is None, reason="needs the command line"
+)
+each_fixture = pytest.mark.parametrize("fixture", FIXTURES, ids=[each.name for each in FIXTURES])
+
+
+@pytest.fixture(scope="session")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns the folder with the class files of all fixtures."""
+    folder = tmp_path_factory.mktemp("fixtures") / "classes"
+    folder.mkdir()
+    assert JAVAC is not None
+    build(folder, JAVAC)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def observed(classes: Path) -> dict[str, Result]:
+    """Returns what each fixture called when it ran."""
+    assert JAVA is not None
+    return execute(classes, JAVA, FIXTURES)
+
+
+@pytest.fixture(scope="session")
+def graph_of(classes: Path) -> Callable[[Fixture, str], Graph]:
+    """Returns a function from (fixture, mode) to a call graph, which is one for all if not told otherwise."""
+    separate = bool(os.environ.get(SEPARATE))
+    compute = cache(partial(analysed, classes))
+    everything = tuple(each.name for each in FIXTURES)
+    return lambda fixture, mode: compute((fixture.name,) if separate else everything, mode)
+
+
+@pytest.fixture(scope="session", params=MODES)
+def mode(request: pytest.FixtureRequest) -> str:
+    """Returns each mode in turn."""
+    return str(request.param)
+
+
+@each_fixture
+def test_header_says_what_it_shows(fixture: Fixture) -> None:
+    assert header(fixture).split("Covers:")[0].strip()
+    assert covered(fixture)
+    assert any(each.gap != "SPURIOUS" for each in expectations(fixture))
+
+
+@needs_jdk
+@each_fixture
+def test_expectations_hold_at_run_time(fixture: Fixture, observed: dict[str, Result]) -> None:
+    assert wrong_at_run_time(expectations(fixture), observed[fixture.name]) == []
+
+
+@needs_jdk
+@needs_command
+@each_fixture
+def test_analysis_finds_what_is_expected(
+    fixture: Fixture, mode: str, graph_of: Callable[[Fixture, str], Graph]
+) -> None:
+    found = computed(graph_of(fixture, mode), fixture)
+    assert wrong_in_mode(mode, expectations(fixture), found) == []
+
+
+def _expected(gap: str = "", relation: str = "calls", mode: str = "") -> list[Expectation]:
+    return [Expectation("X", 3, mode, gap, relation, "A.go")]
+
+
+CALLED = Result(frozenset({Call("X", 3, "A.go()")}), frozenset())
+ANALYSED = Result(CALLED.calls, frozenset({"A.go()"}))
+REACHED = Result(frozenset(), frozenset({"A.go()"}))
+NOTHING = Result(frozenset(), frozenset())
+ELSEWHERE = Result(frozenset({Call("X", 4, "A.go()")}), frozenset({"A.go()"}))
+
+
+@pytest.mark.parametrize(
+    ("expected", "result", "fine"),
+    [
+        (_expected(), CALLED, True),
+        (_expected(), NOTHING, False),
+        (_expected(), ELSEWHERE, False),
+        ([], CALLED, False),
+        ([], REACHED, False),
+        (_expected("MISSING"), CALLED, True),
+        (_expected("MISSING"), NOTHING, False),
+        (_expected("SPURIOUS"), NOTHING, True),
+        (_expected("SPURIOUS"), CALLED, False),
+        (_expected(relation="reaches"), REACHED, True),
+        (_expected(relation="reaches"), NOTHING, False),
+        (_expected(mode="none"), CALLED, True),
+    ],
+)
+def test_run_is_held_against_expectations(expected: list[Expectation], result: Result, fine: bool) -> None:
+    assert (wrong_at_run_time(expected, result) == []) is fine
+
+
+@pytest.mark.parametrize(
+    ("expected", "result", "fine"),
+    [
+        (_expected(), ANALYSED, True),
+        (_expected(), CALLED, False),
+        (_expected(), NOTHING, False),
+        (_expected(), ELSEWHERE, False),
+        ([], ANALYSED, False),
+        ([], REACHED, False),
+        (_expected("MISSING"), NOTHING, True),
+        (_expected("MISSING"), ANALYSED, False),
+        (_expected("SPURIOUS"), NOTHING, False),
+        (_expected("SPURIOUS"), ANALYSED, True),
+        (_expected(relation="reaches"), REACHED, True),
+        (_expected(relation="reaches"), ANALYSED, True),
+        (_expected(mode="points-to"), NOTHING, True),
+        (_expected(mode="points-to"), ANALYSED, False),
+        (_expected(mode="none"), ANALYSED, True),
+    ],
+)
+def test_analysis_is_held_against_expectations(
+    expected: list[Expectation], result: Result, fine: bool
+) -> None:
+    assert (wrong_in_mode("none", expected, result) == []) is fine
+
+
+def _method(declaring: str, name: str) -> dict[str, object]:
+    return {"declaringClass": f"L{declaring};", "name": name, "parameterTypes": [], "returnType": "V"}
+
+
+def test_classes_of_lambdas_pass_calls_on() -> None:
+    body, made = _method("X", "lambda$main$0"), _method("X$$Lambda$7", "run")
+    probe = _method("support/Probe", "reached")
+
+    def site(line: int, target: dict[str, object]) -> dict[str, object]:
+        return {"declaredTarget": target, "line": line, "pc": 0, "targets": [target]}
+
+    graph = parse(
+        {
+            "reachableMethods": [
+                {"method": _method("X", "main"), "callSites": [site(3, made)]},
+                {"method": made, "callSites": [site(0, body)]},
+                {"method": body, "callSites": [site(2, probe)]},
+            ]
+        }
+    )
+    found = computed(graph, Fixture("X", {"X": Path("X.java")}))
+    assert found == Result(frozenset({Call("X", 3, "X.lambda$main$0()")}), frozenset({"X.lambda$main$0()"}))
