@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,8 +29,8 @@ class Options:
     """What is analysed and how; `tick` is called with the sizes a few times a second and ends the run if it returns True."""
 
     mode: str = DEFAULT
-    precision: Precision = Precision()
-    tick: Callable[[Statistics], bool] = lambda statistics: False
+    precision: Precision = field(default_factory=Precision)
+    tick: Callable[[Statistics], bool] = lambda _: False
     budget: int = BUDGET
 
 
@@ -52,7 +52,7 @@ class Analysis:
         self._constraints.on_field = self._models.on_field
 
     def _on_sites(self, facts: Facts, first: int) -> Int32:
-        cut = (self._models.on_sites(facts, first), self._reflection.on_sites(facts, first))
+        cut = (self._models.on_sites(facts, first), self._reflection.on_sites(facts))
         found: Int32 = np.concatenate(cut).astype(np.int32)
         return found
 
@@ -87,24 +87,12 @@ class Analysis:
         constraints = self._constraints
         facts = self._program.facts_of(methods, firsts, constraints.sites.number)
         constraints.enter(facts)
-        self._models.on_natives(methods, firsts)
-        component = self._models.component_classes
-        if component >= 0:
-            self._models.component_classes = schema.NONE
-            self._component = component
-            pointer = np.array([component], np.int32)
-            self._solver.watch(pointer, pointer)
-
-    _component = schema.NONE
+        self._models.on_methods(methods, firsts)
 
     def _observe(self, pointers: Int32, objects: Int32) -> None:
-        components = pointers == self._component
-        if components.any():
-            for type_ in self._reflection.classes_among(objects[components]):
-                self._models.array_of_component(type_)
-            pointers, objects = pointers[~components], objects[~components]
-        if pointers.size:
-            self._reflection.observe(pointers, objects)
+        types = self._constraints.class_types(objects)
+        self._models.on_classes(pointers, types)
+        self._reflection.observe(pointers, objects, types)
 
     def _result(self, complete: bool) -> Result:
         constraints, solver = self._constraints, self._solver

@@ -68,8 +68,8 @@ class Constraints:
         self.heap, self.sites = Heap(), SiteTable()
         self.batches: list[Facts] = []
         self.static_fields = IdMap()
-        self.on_sites: Callable[[Facts, int], Int32] = lambda facts, first: np.empty(0, np.int32)
-        self.on_field: Callable[[int, int], None] = lambda field, pointer: None
+        self.on_sites: Callable[[Facts, int], Int32] = lambda *_: np.empty(0, np.int32)
+        self.on_field: Callable[[int, int], None] = lambda *_: None
         self._merged, self._texts, self._initialised = IdMap(), IdMap(), IdMap()
         self._string, self._throwable = program.type_named(STRING), program.type_named(THROWABLE)
         self._builders = {program.type_named(name) for name in BUILDERS}
@@ -103,6 +103,19 @@ class Constraints:
         self.heap.add(obj, 1, kind, type_, method, offset, payload)
         return obj
 
+    def class_object(self, type_: int) -> int:
+        """Returns the class object of a type."""
+        self.synchronise()
+        return int(self.solver.class_objects(np.array([type_], np.int32))[0])
+
+    def class_types(self, objects: Int32) -> Int32:
+        """Returns the type that each object is the class object of; -1 if it is none that the solver made."""
+        made, types = self.solver.class_object_types()
+        known = np.full(int(max(made.max(initial=0), objects.max(initial=0))) + 1, NONE, np.int32)
+        known[made] = types
+        found: Int32 = known[objects]
+        return found
+
     def put(self, pointer: int, obj: int) -> None:
         """PointsTo(pointer, obj), for an object of the caller's."""
         self._rows[schema.PointsTo].append((pointer, obj))
@@ -126,7 +139,7 @@ class Constraints:
                 "declared": NONE,
                 "result": result,
                 "thrown": thrown,
-            }  # fmt: skip
+            }
         )
         if receiver >= 0:
             self.add(schema.Argument, site, 0, receiver)
@@ -150,7 +163,7 @@ class Constraints:
                         "declared": type_,
                         "result": NONE,
                         "thrown": NONE,
-                    }  # fmt: skip
+                    }
                 )
 
     def _clinits_of(self, type_: int) -> Int32:
@@ -320,13 +333,15 @@ class Constraints:
         number = int(repeats.sum())
         none = np.full(number, NONE, np.int32)
         first = self.sites.number
-        columns = dict(
-            site=np.arange(first, first + number, dtype=np.int32), method=np.repeat(found.method, repeats),
-            offset=np.repeat(found.offset, repeats), kind=np.full(number, STATIC, np.int32),
-            declared=np.repeat(found.type, repeats), callee=np.concatenate(clinits), signature=none, result=none,
-            thrown=none,
-        )  # fmt: skip
-        invoke = Rows(schema.Invoke, [columns[name] for name in schema.columns_of(schema.Invoke)])
+        columns = {
+            "site": np.arange(first, first + number, dtype=np.int32),
+            "method": np.repeat(found.method, repeats),
+            "offset": np.repeat(found.offset, repeats),
+            "kind": np.full(number, STATIC, np.int32),
+            "declared": np.repeat(found.type, repeats),
+            "callee": np.concatenate(clinits),
+        }
+        invoke = Rows(schema.Invoke, [columns.get(name, none) for name in schema.columns_of(schema.Invoke)])
         self.enter({schema.Invoke: invoke}, np.full(number, INITIALISATION, np.int32), none)
 
 

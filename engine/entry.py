@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cypher import schema
-from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, PHANTOM, PROTECTED, PUBLIC
+from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, PHANTOM, PROTECTED, PUBLIC, Program
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
 from engine.constraints import STRING, Constraints
@@ -92,9 +92,8 @@ def run_mains(constraints: Constraints, mains: Sequence[int]) -> None:
         constraints.call(NONE, SPECIAL, main, receiver, [(1, array)], origin=ENTRY_POINT)
 
 
-def is_library_entry(constraints: Constraints, method: int) -> bool:
+def is_library_entry(program: Program, method: int) -> bool:
     """Returns whether unknown code may call `method`: public and protected ones of public types."""
-    program = constraints.program
     declaring, name, _ = program.name_of_method(method)
     visible = program.flags_of_type(declaring) & PUBLIC and program.flags_of_method(method) & (
         PUBLIC | PROTECTED

@@ -8,12 +8,13 @@ JVMS 5.5 and 6.5 for what the machine does itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.program import ABSTRACT, INTERFACE, NATIVE
+from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, NATIVE
 from cypher.schema import NONE, VIRTUAL, Facts, Int32
 from engine import heap
 from engine.constraints import Constraints
@@ -156,8 +157,51 @@ BODY_MODELS: tuple[BodyModel, ...] = (
 )
 
 
+class ClassModel(NamedTuple):
+    """What `name` returns for each class object at its first parameter (the receiver counts): `means(…, type)`."""
+
+    owner: str
+    name: str
+    means: Callable[[Constraints, int], int]
+
+
+# Arrays of arrays of more dimensions are not made reflectively: without a bound, an array's own class would
+# lead to ever deeper ones.
+DEEPEST_ARRAY = 3
+
+
+def _array_of(constraints: Constraints, type_: int) -> int:
+    """Returns a new array with elements of `type_`, one for all calls."""
+    if constraints.program.name_of_type(type_).startswith("[" * DEEPEST_ARRAY):
+        return NONE
+    return constraints.object(heap.NATIVE, constraints.program.array_of(type_))
+
+
+def _component_class(constraints: Constraints, type_: int) -> int:
+    """Returns the class object of the elements of an array type."""
+    name = constraints.program.name_of_type(type_)
+    if not name.startswith(("[[", "[L")):
+        return NONE
+    element = constraints.program.type_named(name[2:-1] if name[1] == "L" else name[1:])
+    return constraints.class_object(element) if element >= 0 else NONE
+
+
+def _superclass(constraints: Constraints, type_: int) -> int:
+    """Returns the class object of the superclass."""
+    superclass = constraints.program.superclass_of(type_)
+    interface = constraints.program.flags_of_type(type_) & INTERFACE
+    return constraints.class_object(superclass) if superclass >= 0 and not interface else NONE
+
+
+CLASS_MODELS: tuple[ClassModel, ...] = (
+    ClassModel("java/lang/reflect/Array", "newArray", _array_of),
+    ClassModel(CLASS, "getComponentType", _component_class),
+    ClassModel(CLASS, "getSuperclass", _superclass),
+)
+
+
 class Models:
-    """Applies the table to the sites and methods of an analysis."""
+    """Applies the tables to the sites and methods of an analysis."""
 
     def __init__(self, constraints: Constraints) -> None:
         self._constraints = constraints
@@ -172,10 +216,12 @@ class Models:
                 if program.flags_of_method(method) & NATIVE:
                     self._bodies[method] = body
         self._get_class = next(iter(self._named(OBJECT, "getClass", "")), NONE)
-        self._new_array = next(iter(self._named("java/lang/reflect/Array", "newArray", "")), NONE)
+        self._classes = {
+            method: each for each in CLASS_MODELS for method in self._named(each.owner, each.name, "")
+        }
+        self._class_functions: dict[int, tuple[ClassModel, int]] = {}
+        self._applied: set[tuple[int, int]] = set()
         self._metatypes = {program.type_named(name) for name in METAOBJECTS}
-        self.component_classes = NONE
-        self._arrays_to = NONE
 
     def _named(self, owner: str, name: str, descriptor: str) -> list[int]:
         program = self._constraints.program
@@ -203,33 +249,34 @@ class Models:
         cut: Int32 = invoke.site[np.concatenate((getting, modelled))]
         return cut
 
-    def on_natives(self, methods: Int32, firsts: Int32) -> None:
-        """Applies the body models to native methods that were reached."""
+    def on_methods(self, methods: Int32, firsts: Int32) -> None:
+        """Applies the body models to native methods that were reached, and the class models."""
         program = self._constraints.program
         for method, first in zip(methods.tolist(), firsts.tolist(), strict=True):
-            if not program.flags_of_method(method) & NATIVE:
+            flags = program.flags_of_method(method)
+            if method not in self._classes and not flags & NATIVE:
                 continue
-            static = bool(program.flags_of_method(method) & 8)
-            parameters = len(program.parameter_types(method)) + (not static)
+            parameters = len(program.parameter_types(method)) + (not flags & ACC_STATIC)
             body = Body(method, first, parameters)
-            if method == self._new_array:
-                self._watch_components(body)
+            if method in self._classes:
+                self._class_functions[body.first] = self._classes[method], body.returned
+                self._constraints.solver.watch(
+                    np.array([body.first], np.int32), np.array([body.first], np.int32)
+                )
             elif method in self._bodies:
                 self._bodies[method].means(self._constraints, body)
             else:
                 self._return_something(body)
 
-    def _watch_components(self, body: Body) -> None:
-        """Array.newArray returns an array for each component class that reaches it."""
-        self._arrays_to = body.returned
-        self.component_classes = body.first
-
-    def array_of_component(self, type_: int) -> None:
-        """Adds the array that `Array.newArray` returns for a component class."""
-        constraints = self._constraints
-        if type_ >= 0:
-            array = constraints.program.array_of(type_)
-            constraints.put(self._arrays_to, constraints.object(heap.NATIVE, array))
+    def on_classes(self, pointers: Int32, types: Int32) -> None:
+        """Applies the class models: a class object of each of `types` arrived at the watched pointer."""
+        for pointer, type_ in zip(pointers.tolist(), types.tolist(), strict=True):
+            if pointer in self._class_functions and type_ >= 0 and (pointer, type_) not in self._applied:
+                self._applied.add((pointer, type_))
+                model, returned = self._class_functions[pointer]
+                obj = model.means(self._constraints, type_)
+                if obj >= 0:
+                    self._constraints.put(returned, obj)
 
     def _return_something(self, body: Body) -> None:
         """A native method returns a new object of its return type, if that is a class that has instances."""
@@ -258,7 +305,7 @@ class Models:
             constraints.put(pointer, constraints.object(heap.CLASS_OBJECT, type_, payload=-ord(letter)))
 
 
-def calls_at(facts: Facts, rows: Int32) -> list[SiteCall]:
+def calls_at(facts: Facts, rows: NDArray[np.integer[Any]]) -> list[SiteCall]:
     """Returns the calls at `rows` of `Invoke`, with their arguments."""
     invoke = facts[schema.Invoke]
     arguments = facts.get(schema.Argument) or schema.empty(schema.Argument)
@@ -275,6 +322,6 @@ def calls_at(facts: Facts, rows: Int32) -> list[SiteCall]:
                 dict(zip(positions, variables, strict=True)),
                 int(invoke.result[row]),
                 int(invoke.thrown[row]),
-            )  # fmt: skip
+            )
         )
     return found

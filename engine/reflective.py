@@ -18,7 +18,6 @@ from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import API, Api
 from engine.reflection.modes import rules_in
-from engine.reflection.names import parameter_descriptors
 from engine.rules import Derivation, Rules
 from engine.sites import REFLECTION
 
@@ -62,7 +61,7 @@ class Reflection:
         return self._program.method_of(type_, each.name, each.descriptor) if type_ >= 0 else NONE
 
     # --- finding sites
-    def on_sites(self, facts: Facts, first: int) -> Int32:
+    def on_sites(self, facts: Facts) -> Int32:
         """Enters the reflective calls of a batch; returns the sites whose results the rules supply."""
         invoke = facts[schema.Invoke]
         mask = np.isin(invoke.callee, np.fromiter(self._api, np.int32))
@@ -150,13 +149,12 @@ class Reflection:
             self._constraints.solver.watch(pointers, pointers)
 
     # --- what reaches operands
-    def observe(self, pointers: Int32, objects: Int32) -> None:
-        """Takes new pairs of watched pointers and objects, and does what the rules derive from them."""
-        classes = self._class_types(objects)
+    def observe(self, pointers: Int32, objects: Int32, types: Int32) -> None:
+        """Shows the rules new pairs of watched pointers and objects; `types` are those that class objects stand for."""
         rows: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
-        for pointer, obj, class_type in zip(
-            pointers.tolist(), objects.tolist(), classes.tolist(), strict=True
-        ):
+        for pointer, obj, class_type in zip(pointers.tolist(), objects.tolist(), types.tolist(), strict=True):
+            if pointer not in self._watched:
+                continue
             kind, _, _, _, payload = self._constraints.heap.entry(obj)
             if kind == NONE:
                 rows[rel.ClassAt].append(rel.ClassAt(pointer, class_type))
@@ -172,20 +170,6 @@ class Reflection:
             elif kind != heap.OTHER_STRINGS:
                 rows[rel.UnknownAt].append(rel.UnknownAt(pointer, obj))
         self.rules.add(rows)
-
-    def _class_types(self, objects: Int32) -> Int32:
-        """Returns the type that each object is the class object of, where the solver made it."""
-        made, types = self._constraints.solver.class_object_types()
-        order = np.argsort(made)
-        place = np.minimum(np.searchsorted(made[order], objects), max(made.size - 1, 0))
-        if made.size == 0:
-            return np.full(objects.size, NONE, np.int32)
-        found: Int32 = np.where(made[order][place] == objects, types[order][place], NONE)
-        return found
-
-    def classes_among(self, objects: Int32) -> list[int]:
-        """Returns the types whose class objects are among `objects`."""
-        return sorted({type_ for type_ in self._class_types(objects).tolist() if type_ >= 0})
 
     def derive(self) -> bool:
         """Runs the rules and does what they derive; returns whether they derived anything."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-
 from engine import heap
 from engine.constraints import Constraints
 from engine.models import SiteCall

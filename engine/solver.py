@@ -43,7 +43,8 @@ class Solver(Protocol):
 
     Pointers are numbered from 0 as they come up: the variables of a method when it is reached (in one
     block), fresh ones on request, fields of objects by themselves. Objects and sites are numbered as added. What
-    is added takes effect in the next `solve`.
+    is added takes effect in the next `solve`. If memory is exhausted, nothing is added any more: the ids that
+    are returned are -1, `solve` returns EXHAUSTED, and what was derived so far stays.
     """
 
     def add_types(self, rows: TypeRows) -> None:
@@ -103,7 +104,10 @@ class Solver(Protocol):
         """Calls(site, callee), whatever the receiver."""
 
     def solve(self, budget: int) -> int:
-        """Goes on to the fixpoint, or until about `budget` units of work are done or methods were reached."""
+        """Goes on to the fixpoint, or until about `budget` units of work are done or methods were reached.
+
+        Returns FIXPOINT only if no method was reached in this call: the facts of those are still to be added.
+        """
 
     def take_reached(self) -> tuple[Int32, Int32]:
         """Returns the methods reached since the last call, and the first variable of each."""

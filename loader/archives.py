@@ -69,7 +69,7 @@ def open_inputs(
     if not any(each.class_names() for each in application):
         text = "no class to analyse is in " + (", ".join(inputs) or "the inputs: there are none")
         raise NoInput(Diagnostic("IN-NONE", "error", text, "soundness"), *report)
-    mains = (manifest.Manifest(each.manifest, True).main_class for each in application)
+    mains = (manifest.Manifest(each.manifest).main_class for each in application)
     return Inputs(archives, report, next(filter(None, mains), None), release, library)
 
 
@@ -131,31 +131,31 @@ def _walk(places: list[_Place], opener: Opener, report: list[Diagnostic]) -> Ite
             report.append(replace(problem.diagnostic, severity=severity))
             continue
         yield from archives
-        if archives and os.path.isfile(place.path):
+        if archives and Path(place.path).is_file():
             waiting += reversed(list(_class_path(archives[0], place.path, roots, roles, report)))
 
 
 def _roots(places: list[_Place]) -> list[str]:
     """Returns the directories that are given, and those in which the files lie that are given."""
     reals = (_real(place.path) for place in places)
-    return sorted({real if os.path.isdir(real) else os.path.dirname(real) for real in reals})
+    return sorted({real if Path(real).is_dir() else str(Path(real).parent) for real in reals})
 
 
 def _class_path(
     archive: Archive, path: str, roots: list[str], roles: dict[str, str], report: list[Diagnostic]
 ) -> Iterator[_Place]:
     """Yields the places that the manifest of the archive at `path` names, if they lie where inputs do."""
-    beside = os.path.dirname(path)
-    for token in manifest.Manifest(archive.manifest, True).get("Class-Path").split():
+    beside = Path(path).parent
+    for token in manifest.Manifest(archive.manifest).get("Class-Path").split():
         scheme = _SCHEME.match(token)
         if scheme and scheme[1].lower() != "file":
             report.append(_not_followed(archive, token))
             continue
         relative = unquote(token[len(scheme[0]) :] if scheme else token)
-        target = os.path.join(beside, re.sub("^//+", "/", relative))
+        target = str(beside / re.sub("^//+", "/", relative))
         real = _real(target)
         if real in roles or any(os.path.commonpath((root, real)) == root for root in roots):
-            if os.path.exists(real):
+            if Path(real).exists():
                 yield _Place(target, LIBRARY)
             else:
                 text = f"names {token} on its class path, which does not exist"

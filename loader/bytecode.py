@@ -1,60 +1,30 @@
 """Method bodies as constraints: one abstract interpretation of the operand stack and the local variables.
 
-Each block is interpreted once, in the order of addresses as far as loops allow. A value is an int: a
-variable, counted from 1; 0 for null or a number that isn't known; or -1 - n for the int constant n, which
-array indexes and lengths need. Storing to a slot makes no variable: the slot just holds the value. Where
-ways into a block disagree, a slot's value is `-1 - (block * slots + slot)` until someone reads it; then it
-becomes a variable that all ways assign to (pruned static single assignment, with its joins made on demand).
+Each block is interpreted once, in the order of addresses as far as loops allow; `loader.frame` says how
+values are represented and how blocks meet.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from bisect import bisect_left
 
 from loader.classfile import Code, MalformedClass
 from loader.exact import exact_arguments
-from loader.flow import Flow, flow_of, handlers_at
+from loader.flow import Flow, flow_of
+from loader.frame import NOWHERE, Frame
+from loader.instructions import INSTRUCTIONS
 from loader.opcodes import (
-    AALOAD,
-    AASTORE,
-    ANEWARRAY,
-    ARETURN,
-    ASTORE,
-    ATHROW,
     BIPUSH,
-    CHECKCAST,
     CLEAR,
     CLEAR_PUSH,
-    CLEAR_TWO,
     CONSTANT,
     CONSTANT_VALUE,
     DUP,
     EFFECT,
-    GETFIELD,
-    GETSTATIC,
-    GOTO,
-    GOTO_W,
     HANDLED,
-    IF_ICMPEQ,
-    IFEQ,
-    IFNONNULL,
-    IFNULL,
-    INVOKEDYNAMIC,
-    INVOKESTATIC,
-    INVOKEVIRTUAL,
-    IRETURN,
-    JSR,
-    JSR_W,
-    LDC,
-    LDC_W,
     LENGTH,
     LOAD,
     LOAD_SHORT,
-    LOOKUPSWITCH,
-    MULTIANEWARRAY,
-    NEW,
-    NEWARRAY,
     NOTHING,
     POP,
     POP_CLEAR,
@@ -63,28 +33,168 @@ from loader.opcodes import (
     POP_TWO,
     PUSH,
     PUSH_TWO,
-    PUTFIELD,
-    PUTSTATIC,
-    RET,
-    RETURN,
     SIPUSH,
     STORE_SHORT,
-    TABLESWITCH,
-    UNKNOWN,
-    WIDE,
-    branch_target,
     next_instruction,
-    switch_targets,
 )
-from loader.symbols import REFERENCE, TWO, Pool
-from loader.unit import NUMBER, RELATIONS
+from loader.symbols import Pool, Shape
 
-# Work that one method may cost: blocks, and values copied from one to another. Bodies that compilers make
-# stay far below; without it, 64 KiB of code could ask for gigabytes.
-LIMIT = 20_000_000
-# Longer arrays are tables, not the arguments of a call.
-_LONGEST_ARGUMENT = 255
-# How often a method's locals and stack are searched for by `handlers_at`: see `_Regions`.
-_PRIMITIVE_ARRAYS = {4: b"[Z", 5: b"[C", 6: b"[F", 7: b"[D", 8: b"[B", 9: b"[S", 10: b"[I", 11: b"[J"}
+_POPS = {POP_TWO: 2, POP_THREE: 3, POP_FOUR: 4}
 
-Edge = tuple[list[int], list[int]]
+
+def translate_body(frame: Frame, code: Code, pool: Pool, shape: Shape, static: bool) -> int:
+    """Adds the constraints of `code` to the rows of `frame`; returns the number of variables plus one.
+
+    Raises MalformedClass and takes the rows back if the body isn't as the JVM would have it.
+    """
+    begin = frame.begin_rows()
+    try:
+        _translate(frame, code, pool, shape, static)
+        if frame.arrays and frame.calls:
+            rows = dict(zip(frame.rows, begin, strict=True))
+            inner = frame.thrown_variable + 1
+            for row in exact_arguments(frame.arrays, frame.rows, rows, pool.symbols.reflective, inner):
+                frame.exact_argument.extend(row)
+    except (MalformedClass, IndexError) as error:
+        for listed, size in zip(frame.rows.values(), begin, strict=True):
+            del listed[size:]
+        if isinstance(error, MalformedClass):
+            raise
+        raise MalformedClass(
+            "CLS-STACK", "the stack or the local variables end before an instruction"
+        ) from None
+    return frame.next_variable
+
+
+def _translate(frame: Frame, code: Code, pool: Pool, shape: Shape, static: bool) -> None:
+    references = shape.references if static else shape.references_with_receiver
+    slots = shape.slots if static else shape.slots + 1
+    if slots > code.locals:
+        raise MalformedClass("CLS-CODE", "the parameters take more slots than there are")
+    entry = [0] * code.locals
+    for position, depth in references:
+        entry[slots + depth] = position + 1
+    frame.begin(code.instructions, pool, entry, shape.positions if static else shape.positions + 1)
+    flow = flow_of(code, [slots + depth for _, depth in references])
+    if flow is None:
+        if _run(frame, 0, len(code.instructions)) >= 0:
+            raise MalformedClass("CLS-CODE", "control falls off the end")
+        return
+    frame.begin_flow(code, flow)
+    _run_blocks(frame, flow, len(code.instructions))
+    frame.finish()
+    _check_unreached(frame, flow)
+
+
+def _run_blocks(frame: Frame, flow: Flow, size: int) -> None:
+    """Interprets the blocks that can be reached."""
+    leaders = flow.leaders
+    index = 0
+    while index < len(leaders):
+        leader = leaders[index]
+        index += 1
+        if leader in frame.done or leader not in frame.arrived:
+            continue
+        frame.enter(leader)
+        while True:
+            end = leaders[index] if index < len(leaders) else size
+            stop = _run(frame, leader, end)
+            if stop < 0:
+                break
+            if stop > end or end == size:
+                raise MalformedClass("CLS-CODE", f"a branch into the instruction before {end}, or no end")
+            if flow.arrivals[end] > 1:
+                frame.join(end)
+                break
+            # Nothing else leads there.
+            leader = end
+            index += 1
+            frame.done.add(leader)
+            frame.at_block(leader)
+        if frame.behind != NOWHERE:
+            index = bisect_left(leaders, frame.behind)
+            frame.behind = NOWHERE
+
+
+def _check_unreached(frame: Frame, flow: Flow) -> None:
+    """Raises MalformedClass if a branch leads into an instruction that control doesn't reach.
+
+    Where it does reach, the interpretation has seen to it already.
+    """
+    reached, code = frame.done, frame.code
+    if len(reached) == len(flow.leaders):
+        return
+    for leader, following in zip(flow.leaders, flow.leaders[1:], strict=False):
+        if leader in reached:
+            continue
+        place = leader
+        while place < following:
+            place = next_instruction(code, place)
+        if place > following:
+            raise MalformedClass("CLS-CODE", f"a branch into the instruction before {place}")
+
+
+def _run(frame: Frame, place: int, end: int) -> int:
+    """Interprets instructions up to `end`; returns where that is, -1 if control goes elsewhere before.
+
+    What only moves values on the stack is done here: a call for each of these would cost a third of the time.
+    """
+    code, stack, variables = frame.code, frame.stack, frame.variables
+    effect, length, instructions = EFFECT, LENGTH, INSTRUCTIONS
+    while place < end:
+        opcode = code[place]
+        kind = effect[opcode]
+        if kind == HANDLED:
+            place = instructions[opcode](frame, place)
+            if place < 0:
+                return -1
+            continue
+        if kind <= LOAD:
+            slot = opcode - 0x2A if kind == LOAD_SHORT else code[place + 1]
+            value = variables[slot]
+            if value < 0:
+                value = variables[slot] = frame.read_promise(value)
+            stack.append(value)
+        elif kind == PUSH:
+            stack.append(0)
+        elif kind == CONSTANT:
+            stack.append(_pushed(code, place, opcode))
+        elif kind == POP:
+            stack.pop()
+        elif kind == DUP:
+            stack.append(stack[-1])
+        elif kind == POP_CLEAR:
+            stack.pop()
+            stack[-1] = 0
+        elif kind == STORE_SHORT:
+            frame.store_slot(opcode - 0x4B, stack.pop(), place + 1)
+        elif kind == CLEAR:
+            stack[-1] = 0
+        elif kind == PUSH_TWO:
+            stack.append(0)
+            stack.append(0)
+        elif kind == NOTHING:
+            pass
+        elif kind in _POPS:
+            for _ in range(_POPS[kind]):
+                stack.pop()
+        elif kind == CLEAR_PUSH:
+            stack[-1] = 0
+            stack.append(0)
+        else:  # CLEAR_TWO, or no instruction
+            if opcode not in (0x2F, 0x31):
+                instructions[opcode](frame, place)
+            stack[-2] = stack[-1] = 0
+        place += length[opcode]
+    return place
+
+
+def _pushed(code: bytes, place: int, opcode: int) -> int:
+    """Returns what the stack holds after `iconst_0` … `iconst_5`, `bipush` or `sipush`."""
+    if opcode == BIPUSH:
+        constant = code[place + 1]
+        return -1 - constant if constant < 0x80 else 0
+    if opcode == SIPUSH:
+        constant = code[place + 1] << 8 | code[place + 2]
+        return -1 - constant if constant < 0x8000 else 0
+    return CONSTANT_VALUE[opcode]

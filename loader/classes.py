@@ -7,13 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cypher.program import ABSTRACT, INTERFACE
+from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, PRIVATE, PROTECTED, PUBLIC
 from cypher.schema import Diagnostic, Int64
 from loader.csr import spans
 from loader.part import Part
 
 # A module declaration (JVMS 4.1), which is no class.
 MODULE = 0x8000
+
+# Flags of methods that are not package-private, or don't override.
+_ACCESS = PUBLIC | PRIVATE | PROTECTED | ACC_STATIC
 
 _PACKAGE_INFO = "package-info"
 
@@ -46,15 +49,14 @@ class Classes:
         first = self.first[-1]
         self.names += names
         self.first.append(first + len(names))
-        modules = np.flatnonzero(part.unit.class_flags & MODULE)
-        fresh = dict(zip(names, range(first, first + len(names)), strict=True))
-        if len(fresh) == len(names) and not len(modules) and self.number_of.keys().isdisjoint(fresh):
+        rows = np.flatnonzero((part.unit.class_flags & MODULE) == 0)
+        numbers: list[int] = (rows + first).tolist()
+        fresh = {self.names[number]: number for number in numbers}
+        if len(fresh) == len(numbers) and self.number_of.keys().isdisjoint(fresh):
             self.number_of |= fresh
             return
-        for number in range(first, first + len(names)):
+        for number in numbers:
             name = self.names[number]
-            if self.flags(number) & MODULE:
-                continue
             winner = self.number_of.setdefault(name, number)
             if winner != number and not name.endswith(_PACKAGE_INFO):
                 self.diagnostics.append(self._duplicate(name, winner, number))
@@ -83,19 +85,24 @@ class Classes:
         part, row = self.locate(number)
         return self.archives[int(part.archive[row])]
 
-    def package_private(self) -> dict[str, list[tuple[Part, Int64]]]:
-        """Returns, by package, the package-private instance methods that its classes declare, as rows of a part."""
-        found: dict[str, list[tuple[Part, Int64]]] = {}
-        for first, part in zip(self.first, self.parts, strict=False):
-            rows = np.flatnonzero((part.unit.method_flags & 0xF) == 0)
+    def package_private(self) -> tuple[list[Int64], dict[str, list[tuple[int, int, int]]]]:
+        """Returns the package-private methods, constructors included, and where those of each package are.
+
+        The first list has rows of methods for each part; the others are (part, start, end) in that list.
+        """
+        listed: list[Int64] = []
+        found: dict[str, list[tuple[int, int, int]]] = {}
+        for which, (first, part) in enumerate(zip(self.first, self.parts, strict=False)):
+            rows = np.flatnonzero((part.unit.method_flags & _ACCESS) == 0)
             classes = np.searchsorted(part.unit.class_methods_at, rows, "right") - 1
             starts = np.flatnonzero(np.diff(classes, prepend=-1))
             ends = [*starts.tolist(), len(rows)][1:]
             for row, start, end in zip(classes[starts].tolist(), starts.tolist(), ends, strict=True):
                 name = self.names[first + row]
                 if self.number_of.get(name) == first + row:
-                    found.setdefault(name.rpartition("/")[0], []).append((part, rows[start:end]))
-        return found
+                    found.setdefault(name.rpartition("/")[0], []).append((which, start, end))
+            listed.append(rows)
+        return listed, found
 
 
 class Subclasses:

@@ -158,14 +158,14 @@ class ConstantPool(jawa.constants.ConstantPool):  # type: ignore[misc]  # jawa h
 
     def place(self, index: int, tag: int) -> int:
         """Returns where the content of the constant begins, which has to be of kind `tag`."""
-        place = self.at[index] if 0 < index < len(self.at) else 0
-        if not place or self.data[place] != tag:
+        # Where an index has no constant, its place is 0, and what is there is no tag.
+        if index >= len(self.at) or self.data[self.at[index]] != tag:
             raise MalformedClass("CLS-CP", f"constant {index} is not of kind {tag}")
-        return place + 1
+        return self.at[index] + 1
 
     def tag(self, index: int) -> int:
         """Returns the kind of the constant."""
-        if not 0 < index < len(self.at) or not self.at[index]:
+        if index >= len(self.at) or not self.at[index]:
             raise MalformedClass("CLS-CP", f"there is no constant {index}")
         return self.data[self.at[index]]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -58,8 +57,9 @@ class Archive:
     """
 
     def __init__(
-        self, label: str, role: str, container: Container, visible: Callable[[], View], salt: str, own: Manifest
-    ) -> None:
+        self, label: str, role: str, container: Container,
+        visible: Callable[[], View], salt: str, own: Manifest,
+    ) -> None:  # fmt: skip
         self.label = label
         self.role = role
         self.manifest = own.attributes
@@ -144,7 +144,7 @@ class Opener:
         """Returns the archives at `path`, in class path order. Raises `Refused` if there are none."""
         suffix = PurePosixPath(path).suffix.lower()
         try:
-            is_directory = stat.S_ISDIR(os.stat(path).st_mode)
+            is_directory = stat.S_ISDIR(Path(path).stat().st_mode)
         except (OSError, ValueError):
             is_directory = False  # opening it says why
         if is_directory:
@@ -156,7 +156,8 @@ class Opener:
 
     def _jimage(self, source: Source, role: str, salt: str) -> Archive:
         image = jimage.JImage(source, self._limits)
-        return Archive(source.label, role, image, lambda: jimage_view(image), f"jimage {salt} ", manifest.EMPTY)
+        salt = f"jimage {salt} "
+        return Archive(source.label, role, image, lambda: jimage_view(image), salt, manifest.EMPTY)
 
     def _archive(self, source: Source, role: str, suffix: str, depth: int) -> list[Archive]:
         """Returns the archives in a zip or jmod. Raises `Refused`."""

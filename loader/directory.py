@@ -25,7 +25,7 @@ class Directory:
         self._limits = limits
         self._files: dict[str, tuple[str, int, int]] = {}
         try:
-            status = os.stat(root)
+            status = Path(root).stat()
             self._walk(os.fspath(root), (status.st_dev, status.st_ino))
         except OSError as problem:
             raise refusal("IN-UNREADABLE", f"can't be listed: {problem.strerror}", label) from None
@@ -94,7 +94,8 @@ class Directory:
             for each in found:
                 inside = self._add(each, prefix + each.name)
                 if inside is not None and inside in around:
-                    self._note("IN-LOOP", "leads back to a directory that holds it", prefix + each.name, "none")
+                    text = "leads back to a directory that holds it"
+                    self._note("IN-LOOP", text, prefix + each.name, "none")
                 elif inside is not None:
                     waiting.append((each.path, f"{prefix}{each.name}/", around | {inside}))
 

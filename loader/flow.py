@@ -197,7 +197,9 @@ def _address_slot(code: bytes, entry: int) -> int:
         return _slot(code, entry)
     if opcode == POP_ONE:
         return -1
-    raise MalformedClass("CLS-JSR", f"the subroutine at {entry} doesn't begin with a store of its return address")
+    raise MalformedClass(
+        "CLS-JSR", f"the subroutine at {entry} doesn't begin with a store of its return address"
+    )
 
 
 def _reached(code: Code, entry: int, limit: int) -> set[int]:
@@ -232,4 +234,6 @@ def _successors(code: bytes, place: int) -> list[int]:
 
 def handlers_at(handlers: list[Handler], place: int) -> tuple[tuple[int, int], ...]:
     """Returns (target, type) of the handlers that cover the instruction at `place`, each once, in order."""
-    return tuple(dict.fromkeys((each.target, each.type) for each in handlers if each.start <= place < each.end))
+    return tuple(
+        dict.fromkeys((each.target, each.type) for each in handlers if each.start <= place < each.end)
+    )

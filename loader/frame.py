@@ -20,7 +20,7 @@ from loader.symbols import Pool
 # stay far below; without it, 64 KiB of code could ask for gigabytes.
 LIMIT = 20_000_000
 
-_NOWHERE = 1 << 30
+NOWHERE = 1 << 30
 
 Edge = tuple[list[int], list[int]]
 Region = tuple[tuple[int, int], ...]
@@ -30,16 +30,62 @@ class Frame:
     """Interprets one body after the other; `rows` collects their constraints."""
 
     __slots__ = (
-        "array_load", "array_store", "argument", "arrays", "arrivals", "arrived", "assign", "behind", "bounds",
-        "calls", "cast", "catch", "code", "constant", "covered", "current", "definitions", "done", "dynamic",
-        "dynamic_argument", "dynamic_calls", "exact_argument", "handler_variables", "handlers", "invoke", "load",
-        "merged", "merges", "new", "next_variable", "pending", "phis", "pool", "region", "region_variables",
-        "regions", "returns", "rows", "singles", "snapshots", "stack", "stacks", "static_load", "static_store",
-        "store", "thrown", "thrown_variable", "uncaught", "variables", "work",
+        "argument",
+        "array_load",
+        "array_store",
+        "arrays",
+        "arrivals",
+        "arrived",
+        "assign",
+        "begun",
+        "behind",
+        "bounds",
+        "calls",
+        "cast",
+        "catch",
+        "code",
+        "constant",
+        "covered",
+        "current",
+        "definitions",
+        "done",
+        "dynamic",
+        "dynamic_argument",
+        "dynamic_calls",
+        "exact_argument",
+        "handler_variables",
+        "handlers",
+        "invoke",
+        "load",
+        "merged",
+        "merges",
+        "new",
+        "next_variable",
+        "pending",
+        "phis",
+        "pool",
+        "region",
+        "region_variables",
+        "regions",
+        "returns",
+        "rows",
+        "singles",
+        "snapshots",
+        "stack",
+        "stacks",
+        "static_load",
+        "static_store",
+        "store",
+        "thrown",
+        "thrown_variable",
+        "uncaught",
+        "variables",
+        "work",
     )  # fmt: skip
 
     def __init__(self, rows: dict[str, list[int]]) -> None:
         self.rows = rows
+        self.begun: list[int] = []  # the lengths of `rows` where the last body began
         for name, listed in rows.items():
             setattr(self, name, listed)
         self.new: list[int]
@@ -75,7 +121,7 @@ class Frame:
         self.handlers: list[Handler] = []
         self.returns: dict[int, list[int]] = {}
         self.current = 0
-        self.behind = _NOWHERE
+        self.behind = NOWHERE
         self.arrivals: dict[int, int] = {}
         self.arrived: dict[int, list[Edge]] = {}
 
@@ -103,6 +149,11 @@ class Frame:
             self.covered: dict[int, tuple[list[list[int]], list[tuple[int, int]]]] = {}
         self.join(0)
 
+    def begin_rows(self) -> list[int]:
+        """Returns the length of each list of rows, where the next body begins."""
+        self.begun = [len(listed) for listed in self.rows.values()]
+        return self.begun
+
     def variable(self) -> int:
         """Returns a new variable."""
         number = self.next_variable
@@ -119,13 +170,12 @@ class Frame:
 
     def join(self, target: int) -> None:
         """Takes the present state to the block at `target`."""
-        stack = self.stack
-        self.spend(1 + len(stack))
         if self.merged:
-            self.spend(len(self.variables))
-            edge = stack.copy(), self.variables.copy()
+            edge = self.stack.copy(), self.variables.copy()
+            self.spend(1 + len(edge[0]) + len(edge[1]))
         else:
-            edge = stack.copy(), self.variables
+            edge = self.stack.copy(), self.variables
+            self.spend(1 + len(edge[0]))
         edges = self.arrived.get(target)
         if edges is None:
             edges = self.arrived[target] = []
@@ -266,10 +316,7 @@ class Frame:
             region = self.regions[interval] = handlers_at(self.handlers, leader)
             for target, _ in region:
                 if target not in self.handler_variables:
-                    self.handler_variables[target] = self.variable()
-                    self.arrived.setdefault(target, [])
-                    if target in self.done:
-                        raise MalformedClass("CLS-CODE", f"the handler at {target} is entered before its block")
+                    self._reach_handler(target)
         self.region = region
         if not region:
             self.thrown = self.thrown_variable
@@ -281,6 +328,15 @@ class Frame:
         if self.merged:
             self.spend(len(self.variables))
             self.snapshots.append((leader, self.variables.copy()))
+
+    def _reach_handler(self, target: int) -> None:
+        self.arrived.setdefault(target, [])
+        if target not in self.done:
+            self.handler_variables[target] = self.variable()
+        elif len(self.stacks[target]) == 1:  # by a branch, before what it handles
+            self.handler_variables[target] = self.stacks[target][0]
+        else:
+            raise MalformedClass("CLS-STACK", f"ways to {target} have stacks of different depth")
 
     def thrown_here(self) -> int:
         """Returns the variable that takes what instructions of this block throw."""
@@ -315,7 +371,9 @@ class Frame:
         if covered is None:
             ranges = {(each.start, each.end) for each in self.handlers if each.target == target}
             self.spend(len(self.handlers) + len(ranges) * (len(self.snapshots) + len(self.definitions)))
-            states = [state for at, state in self.snapshots if any(start <= at < end for start, end in ranges)]
+            states = [
+                state for at, state in self.snapshots if any(start <= at < end for start, end in ranges)
+            ]
             stores = [
                 (stored, value)
                 for following, stored, value in self.definitions
@@ -323,4 +381,6 @@ class Frame:
             ]
             covered = self.covered[target] = states, stores
         self.spend(len(covered[0]) + len(covered[1]))
-        return {state[slot] for state in covered[0]} | {value for stored, value in covered[1] if stored == slot}
+        return {state[slot] for state in covered[0]} | {
+            value for stored, value in covered[1] if stored == slot
+        }

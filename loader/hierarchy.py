@@ -114,7 +114,8 @@ class Types:
         """Returns a new type that stands for a class that the JVM makes at run time."""
         type_ = self._append(name, MADE, flags, self.object, tuple(interfaces))
         self.methods += methods
-        self.ids[name] = type_
+        if name not in self.classes.number_of:
+            self.ids[name] = type_
         return type_
 
     def _enter(self, wanted: str) -> int:

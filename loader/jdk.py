@@ -49,8 +49,8 @@ def find_jdk(explicit: str | None = None) -> Jdk:
         found = _library(candidate)
         if found is not None:
             return found
-    looked = " and ".join(str(each) for each in candidates) or "JAVA_HOME and the path, which name none"
-    raise JdkNotFound(f"no Java class library found (looked at {looked}): install a JDK, or name one with --jdk")
+    looked = " and ".join(str(each) for each in candidates) or "JAVA_HOME or on the path"
+    raise JdkNotFound(f"no Java class library at {looked}: install a JDK, or name one with --jdk")
 
 
 def at(home: Path) -> Jdk:

@@ -10,13 +10,15 @@ from loader.zipread import EntryError
 
 MAGIC = 0xCAFEFAFA
 
-_HEADER = "IQQiIB"  # magic, compressed and uncompressed size, name of the method, unused, whether it's the last
+# Magic, compressed and uncompressed size, name of the method, unused, whether it is the last.
+_HEADER = "IQQiIB"
 _HEADER_SIZE = 29
 _STAGES = 8
 
 # Sizes of constants by tag (JVMS 4.4), without the tag; `Utf8` and the shared strings have their own.
 _UTF8, _LONG, _DOUBLE = 1, 5, 6
-_SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
+_SIZES = dict.fromkeys((7, 8, 16, 19, 20), 2) | {15: 3} | dict.fromkeys((3, 4, 9, 10, 11, 12, 17, 18), 4)
+_SIZES |= {_LONG: 8, _DOUBLE: 8}
 _SHARED, _SHARED_DESCRIPTOR = 23, 25
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from cypher.program import APPLICATION, PHANTOM, MethodRows, TypeRows
-from cypher.schema import NONE, Diagnostic, Facts, Int32
+from cypher.schema import NONE, Diagnostic, Facts, Int32, Int64
 from loader.bodies import Bodies
 from loader.classes import Archive, Classes, Subclasses
+from loader.csr import spans
 from loader.dynamic import Dynamics
 from loader.expansion import Linkage
 from loader.fields import Fields
@@ -159,6 +160,38 @@ class LinkedProgram:
             text = f"{missing} references name members that their classes don't have"
             found.append(Diagnostic("HIE-PHANTOM", "warning", text, "soundness"))
         return found
+
+    def name_of_signature(self, signature: int) -> tuple[str, str]:
+        """Returns (name, descriptor) of what a call names."""
+        name, descriptor, _ = self._linkage.signatures.names[signature]
+        return name, descriptor
+
+    def line_tables(self, methods: Int32) -> tuple[Int64, Int32, Int32]:
+        """Returns the line tables of `methods`: where each begins, and (offset, line) as their class files have them.
+
+        A method that the JVM makes has one entry: the line of the call for which it does.
+        """
+        self._methods.enter()
+        counts = np.zeros(len(methods), np.int64)
+        offsets, lines = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+        order = [np.empty(0, np.int64)]
+        where, rows = self._methods.part.view[methods], self._methods.row.view[methods]
+        for number, part in enumerate(self._parts):
+            here = np.flatnonzero(where == number)
+            at = part.unit.method_lines_at
+            counts[here] = at[rows[here] + 1] - at[rows[here]]
+            entries = spans(at[rows[here]], counts[here])
+            offsets.append(part.unit.line_offset[entries])
+            lines.append(part.unit.line_number[entries])
+            order.append(np.repeat(here, counts[here]))
+        made = np.flatnonzero(where == NONE)
+        counts[made] = 1
+        offsets.append(np.zeros(len(made), np.int32))
+        lines.append(self.lines_of(methods[made], offsets[-1]))
+        order.append(made)
+        sort = np.argsort(np.concatenate(order), kind="stable")
+        at = np.concatenate(([0], np.cumsum(counts)))
+        return at, np.concatenate(offsets)[sort], np.concatenate(lines)[sort]
 
     def archive_of_type(self, type_: int) -> str:
         """Returns the label of the archive that defines `type_`, "" if none does."""

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 NAME = "META-INF/MANIFEST.MF"
 
 _HEADER = re.compile(r"([A-Za-z0-9_-]{1,70}): (.*)", re.DOTALL)
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 class Manifest(NamedTuple):
-    """Main attributes by name. `well_formed` is False if the JVM would refuse the manifest."""
+    """Main attributes by name. `multi_release` says whether versioned entries count."""
 
     attributes: Mapping[str, str]
-    well_formed: bool
+    multi_release: bool = False
 
     def get(self, name: str) -> str:
         """Returns the attribute `name`, of whatever case, or the empty string."""
@@ -24,17 +25,12 @@ class Manifest(NamedTuple):
         return next((value for key, value in self.attributes.items() if key.lower() == wanted), "")
 
     @property
-    def multi_release(self) -> bool:
-        """Returns whether versioned entries count."""
-        return self.well_formed and self.get("Multi-Release").lower() == "true"
-
-    @property
     def main_class(self) -> str | None:
         """Returns the class to start: that of a Spring Boot application, else the one that `java -jar` starts."""
         return self.get("Start-Class").strip() or self.get("Main-Class").strip() or None
 
 
-EMPTY = Manifest(MappingProxyType({}), True)
+EMPTY = Manifest(MappingProxyType({}))
 
 
 def parse(data: bytes) -> Manifest:
@@ -45,19 +41,23 @@ def parse(data: bytes) -> Manifest:
     """
     attributes: dict[str, tuple[str, str]] = {}
     well_formed = True
-    for line in _logical_lines(data):
+    # What follows the last line end is no line to the JVM.
+    for line in _logical(_LINE_END.split(data)[:-1]):
         header = _HEADER.fullmatch(line)
         if header is None:
             well_formed = False
             break
         attributes[header[1].lower()] = header[1], header[2]
-    return Manifest(MappingProxyType(dict(attributes.values())), well_formed)
+    multi_release = attributes.get("multi-release", ("", ""))[1].lower() == "true"
+    # It looks for these words as they stand, not broken by a continuation, before it looks at attributes.
+    marked = b"multi-release: true" in data.lower()
+    return Manifest(MappingProxyType(dict(attributes.values())), marked and well_formed and multi_release)
 
 
-def _logical_lines(data: bytes) -> Iterator[str]:
+def _logical(lines: Iterable[bytes]) -> Iterator[str]:
     """Yields the lines of the main section, continuation lines joined."""
     parts: list[bytes] = []
-    for line in re.split(rb"\r\n|\r|\n", data):
+    for line in lines:
         if line.startswith(b" ") and parts:
             parts.append(line[1:])
             continue

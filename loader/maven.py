@@ -53,9 +53,9 @@ class Artifact(NamedTuple):
 
 
 def is_coordinates(text: str) -> bool:
-    """Returns whether `text` names an artifact and no existing file.
+    r"""Returns whether `text` names an artifact and no existing file.
 
-    >>> [is_coordinates(each) for each in ("org.hsqldb:hsqldb:2.7.3", "a.jar", "C:\\\\a.jar", "/a:/b:/c")]
+    >>> [is_coordinates(each) for each in ("org.hsqldb:hsqldb:2.7.3", "a.jar", "C:\\a.jar", "/a:/b:/c")]
     [True, False, False, False]
     """
     return _COORDINATES.fullmatch(text) is not None and not os.path.lexists(text)
@@ -86,7 +86,14 @@ def resolve(text: str) -> Artifact:
         pom, listing = Path(directory, "pom.xml"), Path(directory, "class-path")
         pom.write_text(_pom(coordinates), "utf-8")
         if coordinates.type == "jar":
-            _run(command, pom, "build-classpath", text, f"-Dmdep.outputFile={listing}", "-DincludeScope=runtime")
+            _run(
+                command,
+                pom,
+                "build-classpath",
+                text,
+                f"-Dmdep.outputFile={listing}",
+                "-DincludeScope=runtime",
+            )
             return _from_class_path(listing.read_text("utf-8"), text)
         # A war brings its libraries with it, and is no part of a class path.
         options = ("-DexcludeTransitive=true", "-DoutputAbsoluteArtifactFilename=true")

@@ -152,8 +152,7 @@ class Methods:
             self.flags.view[start:],
             self.declaring.view[start:],
         )
-        for name in self.types.names[first:]:
-            self._overriding.of_package(package_of(name))
+        self._overriding.prepare(map(package_of, self.types.names[first:]))
         selectable = ((flags & (ACC_STATIC | PRIVATE)) == 0) & ~self.signatures.special(plain)
         signature = plain.copy()
         for here in np.flatnonzero(selectable & ((flags & (PUBLIC | PROTECTED)) == 0)).tolist():
@@ -187,7 +186,7 @@ class Methods:
             self.declaring.view[start:],
         )
         initialiser = np.full(len(types) - first, NONE, np.int64)
-        here = np.flatnonzero((plain == self._initialiser) & ((flags & ACC_STATIC) != 0))
+        here = np.flatnonzero(plain == self._initialiser)
         initialiser[declaring[here] - first] = here + start
         default = np.zeros(len(types) - first, np.bool_)
         default[declaring[(flags & (ABSTRACT | ACC_STATIC)) == 0] - first] = True

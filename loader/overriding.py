@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from cypher.program import PRIVATE, PROTECTED, PUBLIC
-from cypher.schema import Int64
+from collections.abc import Iterable
+
+import numpy as np
+
+from cypher.program import PROTECTED, PUBLIC
 from loader.hierarchy import Types
 from loader.names import package_of
-from loader.part import Part
 from loader.signatures import Signatures
 
 # For a plain signature: (a qualified signature under which some method is selected, the package that may
@@ -22,22 +24,35 @@ class Overriding:
     def __init__(self, types: Types, signatures: Signatures) -> None:
         self._types = types
         self._signatures = signatures
-        self._declared: dict[str, list[tuple[Part, Int64]]] = types.classes.package_private()
-        self._of_package: dict[str, dict[int, int]] = {}
+        self._rows, self._spans = types.classes.package_private()
+        # By package: the plain signatures of its package-private methods.
+        self._of_package: dict[str, set[int]] = {}
         # By type: what its subclasses may override.
         self._visible: list[_Visible] = []
 
-    def of_package(self, package: str) -> dict[int, int]:
-        """Returns qualified signatures of the package-private methods of `package`, by plain signature."""
-        found = self._of_package.get(package)
-        if found is None:
-            found = self._of_package[package] = {}
-            for part, rows in self._declared.get(package, ()):
-                plain = self._signatures.of_refs(part, part.unit.method_signature[rows])
-                special = self._signatures.special(plain)
-                for signature in plain[~special].tolist():
-                    found[signature] = self._signatures.qualified(signature, package)
-        return found
+    def prepare(self, packages: Iterable[str]) -> None:
+        """Looks at the package-private methods of these packages; needed before `extend` for their types."""
+        fresh = [each for each in dict.fromkeys(packages) if each not in self._of_package]
+        for package in fresh:
+            self._of_package[package] = set()
+        for which, part in enumerate(self._types.classes.parts):
+            spans = [
+                (number, start, end)
+                for number, package in enumerate(fresh)
+                for where, start, end in self._spans.get(package, ())
+                if where == which
+            ]
+            if not spans:
+                continue
+            rows = np.concatenate([self._rows[which][start:end] for _, start, end in spans])
+            package_of_row = np.repeat(
+                [number for number, _, _ in spans], [end - start for _, start, end in spans]
+            )
+            plain = self._signatures.of_refs(part, part.unit.method_signature[rows])
+            kept = ~self._signatures.special(plain)
+            self._signatures.mark_package_private(plain[kept])
+            for number, signature in zip(package_of_row[kept].tolist(), plain[kept].tolist(), strict=True):
+                self._of_package[fresh[number]].add(signature)
 
     def extend(self, declared: dict[int, list[tuple[int, int, int]]]) -> list[tuple[int, int, int]]:
         """Returns rows (type, qualified signature, method) of the types that are new since the last call.
@@ -64,17 +79,15 @@ class Overriding:
     ) -> _Visible:
         """Returns what subclasses of `type_` may override, and adds the rows of its own methods."""
         package = package_of(self._types.names[type_])
-        own = self.of_package(package)
+        own = self._of_package[package]
         visible = above
         for signature, method, flags in methods:
             keys = {key for key, only in above.get(signature, ()) if only is None or only == package}
             if signature in own:
-                keys.add(own[signature])
+                keys.add(self._signatures.qualified(signature, package))
             if not keys:
                 continue
             rows += [(type_, key, method) for key in sorted(keys)]
-            if flags & PRIVATE:
-                continue
             only = None if flags & (PUBLIC | PROTECTED) else package
             if visible is above:
                 visible = dict(above)

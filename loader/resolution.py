@@ -9,7 +9,7 @@ import numpy as np
 from cypher.program import ABSTRACT, ACC_STATIC, NATIVE, PRIVATE, PUBLIC
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Int32
 from loader.csr import UNSEEN
-from loader.hierarchy import ARRAY, Types
+from loader.hierarchy import Types
 from loader.members import Methods
 from loader.part import Part
 from loader.signatures import Signatures
@@ -63,8 +63,6 @@ class Resolver:
     def resolve(self, type_: int, signature: int) -> int:
         """Returns the method to which a reference to `signature` in `type_` resolves, or -1."""
         types = self._types
-        if types.number[type_] == ARRAY:
-            type_ = types.object
         found = self._methods.declared(type_).get(signature)
         if found is not None:
             return found

@@ -38,7 +38,6 @@ class Signatures:
     def qualified(self, signature: int, package: str) -> int:
         """Returns the signature of package-private methods of `package` with the name and descriptor of this one."""
         name, descriptor, _ = self.names[signature]
-        self._marks[signature] |= 2
         return self.of(name, descriptor, package)
 
     def of_refs(self, part: Part, refs: Int32) -> Int32:
@@ -55,6 +54,10 @@ class Signatures:
         """Returns which of these are of constructors and initialisers."""
         return (np.frombuffer(self._marks, np.uint8)[signatures] & 1).astype(np.bool_)
 
+    def mark_package_private(self, signatures: Int32) -> None:
+        """Notes that package-private methods have these."""
+        np.frombuffer(self._marks, np.uint8)[signatures] |= 2
+
     def package_private_somewhere(self, signatures: Int32) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Returns which of these some package-private method has, as far as `qualified` was asked."""
+        """Returns which of these `mark_package_private` was told of."""
         return (np.frombuffer(self._marks, np.uint8)[signatures] & 2).astype(np.bool_)

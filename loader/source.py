@@ -103,7 +103,7 @@ class FileSource:
         self._path = path
         try:
             # Opening a device or a pipe can block or act, so its kind is looked at before and after.
-            self._require_file(os.stat(path))
+            self._require_file(Path(path).stat())
             self._fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:
             raise refusal("IN-MISSING", "there is no such file", label) from None
@@ -115,7 +115,9 @@ class FileSource:
         self._identity = _identity(status)
         self.size = status.st_size
         if self.size > max_bytes:
-            raise refusal("ARC-BUDGET", f"has {self.size:,} bytes, more than the limit of {max_bytes:,}", label)
+            raise refusal(
+                "ARC-BUDGET", f"has {self.size:,} bytes, more than the limit of {max_bytes:,}", label
+            )
 
     def _require_file(self, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
@@ -145,7 +147,7 @@ class FileSource:
     def check(self) -> None:
         """Raises `Changed` if the file, or what its path leads to, is not what was opened."""
         try:
-            same = _identity(os.fstat(self._fd)) == self._identity == _identity(os.stat(self._path))
+            same = _identity(os.fstat(self._fd)) == self._identity == _identity(Path(self._path).stat())
         except OSError:
             same = False
         if not same:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from struct import Struct
+from struct import error as StructError
 from typing import Generic, NamedTuple, TypeVar
 
 from loader.classfile import (
@@ -16,6 +18,7 @@ from loader.classfile import (
     LONG,
     METHOD,
     NAME_AND_TYPE,
+    UTF8,
     ConstantPool,
     MalformedClass,
     text_of,
@@ -28,8 +31,19 @@ from loader.classfile import STRING as STRING_TAG
 from loader.unit import CLASS as CLASS_CONSTANT
 from loader.unit import DYNAMIC, METHOD_HANDLE, METHOD_TYPE, NUMBER, STRING
 
+References = tuple[tuple[int, int], ...]
+# What a call does: method_ref, and as in Shape, slots, kind of result and references, with the receiver's. (No
+# named tuple: taking one apart costs three times as much.)
+Call = tuple[int, int, int, References]
+# What a dynamic call does: bootstrap row, signature, then as above.
+DynamicCall = tuple[int, int, int, int, References]
+
 # How many places of the operand stack a value takes, and whether it is a reference.
 VOID, ONE, TWO, REFERENCE = range(4)
+
+_METHODS = (METHOD, INTERFACE_METHOD)
+_FIELDS = (FIELD,)
+_reference = Struct(">BHH").unpack_from
 
 _PARAMETER = re.compile(rb"\[*(?:L[^;]*;|[BCDFIJSZ])")
 _METHOD_DESCRIPTOR = re.compile(rb"\(((?:\[*(?:L[^;]+;|[BCDFIJSZ]))*+)\)(V|\[*(?:L[^;]+;|[BCDFIJSZ]))")
@@ -89,7 +103,10 @@ class Lookup(dict[int, Found], Generic[Found]):
         self._find = find
 
     def __missing__(self, index: int) -> Found:
-        found = self[index] = self._find(index)
+        try:
+            found = self[index] = self._find(index)
+        except (IndexError, StructError):
+            raise _no(index) from None
         return found
 
 
@@ -104,27 +121,8 @@ class Shape(NamedTuple):
     slots: int
     returns: int
     positions: int
-    references: tuple[tuple[int, int], ...]
-    references_with_receiver: tuple[tuple[int, int], ...]
-
-
-class Call(NamedTuple):
-    """What a call instruction does: `slots` and `references` (as in Shape) include the receiver."""
-
-    target: int  # method_ref; or signature of a dynamic call
-    slots: int
-    returns: int
-    references: tuple[tuple[int, int], ...]
-
-
-class DynamicCall(NamedTuple):
-    """What an `invokedynamic` instruction does."""
-
-    bootstrap: int
-    signature: int
-    slots: int
-    returns: int
-    references: tuple[tuple[int, int], ...]
+    references: References
+    references_with_receiver: References
 
 
 def kind_of(descriptor: bytes) -> int:
@@ -183,24 +181,29 @@ class Symbols:
         self.method_refs: Interned[tuple[int, int, int]] = Interned()
         self.field_refs: Interned[tuple[int, int, int]] = Interned()
         self.handles: Interned[tuple[int, int]] = Interned()
-        self.shapes: dict[bytes, Shape] = {}
-        # method_refs of the classes that implement reflection
+        self.shapes: dict[int, Shape] = {}  # by the text of the descriptor
+        # The classes that implement reflection, and method_refs of theirs.
+        self.reflective_types: set[int] = set()
         self.reflective: set[int] = set()
 
     def type(self, name: bytes) -> int:
         """Returns the type_ref of an internal name or array descriptor."""
-        return self.types[self.texts[name]]
+        type_ref = self.types[self.texts[name]]
+        if name == b"java/lang/Class" or name.startswith((b"java/lang/reflect/", b"java/lang/invoke/")):
+            self.reflective_types.add(type_ref)
+        return type_ref
 
     def shape(self, descriptor: bytes) -> Shape:
         """Returns what a method descriptor says."""
-        shape = self.shapes.get(descriptor)
+        text = self.texts[descriptor]
+        shape = self.shapes.get(text)
         if shape is None:
-            shape = self.shapes[descriptor] = shape_of(descriptor)
+            shape = self.shapes[text] = shape_of(descriptor)
         return shape
 
 
-def _is_reflective(name: bytes) -> bool:
-    return name == b"java/lang/Class" or name.startswith((b"java/lang/reflect/", b"java/lang/invoke/"))
+def _no(index: int) -> MalformedClass:
+    return MalformedClass("CLS-CP", f"constant {index} is not of the kind that its use asks for")
 
 
 class Pool:
@@ -209,6 +212,8 @@ class Pool:
     def __init__(self, pool: ConstantPool, symbols: Symbols, bootstraps: int) -> None:
         self.pool = pool
         self.symbols = symbols
+        # (shortcuts: most of the time of reading references goes into finding these)
+        self._data, self._at, self._texts = pool.data, pool.at, symbols.texts
         self.bootstraps = bootstraps  # how many the class has
         self.dangling = False  # whether a constant names a bootstrap method that isn't there
         self.texts = Lookup(self._text)
@@ -242,58 +247,90 @@ class Pool:
 
     def method_ref(self, index: int) -> int:
         """Returns the method_ref of a METHOD or INTERFACE_METHOD."""
-        return self._method(index)[0]
+        try:
+            return self._method(index)[0]
+        except (IndexError, StructError):
+            raise _no(index) from None
 
     def _text(self, index: int) -> int:
-        return self.symbols.texts[self.pool.utf8(index)]
+        data, place = self._data, self._at[index]
+        if data[place] != UTF8:
+            raise _no(index)
+        place += 3
+        return self._texts[data[place : place + (data[place - 2] << 8 | data[place - 1])]]
 
     def _type(self, index: int) -> int:
-        return self.symbols.types[self.texts[self.pool.index_in(index, CLASS)]]
+        data, place = self._data, self._at[index]
+        if data[place] != CLASS:
+            raise _no(index)
+        text = self.texts[data[place + 1] << 8 | data[place + 2]]
+        known = self.symbols.types.get(text)
+        if known is None:
+            known = self.symbols.type(self.pool.class_name(index))
+        return known
 
     def _array(self, index: int) -> int:
         return self.symbols.type(array_of(self.pool.class_name(index)))
 
-    def _method(self, index: int) -> tuple[int, bytes]:
-        pool, symbols = self.pool, self.symbols
-        is_interface = pool.tag(index) == INTERFACE_METHOD
-        owner, name_and_type = pool.pair_in(index, INTERFACE_METHOD if is_interface else METHOD)
-        name, descriptor = pool.pair_in(name_and_type, NAME_AND_TYPE)
+    def _member(self, index: int, tags: tuple[int, ...]) -> tuple[int, int, int]:
+        """Returns the type_ref of a FIELD or METHOD and the pool indexes of its name and descriptor."""
+        data, at = self._data, self._at
+        tag, owner, name_and_type = _reference(data, at[index])
+        if tag not in tags:
+            raise _no(index)
+        tag, name, descriptor = _reference(data, at[name_and_type])
+        if tag != NAME_AND_TYPE:
+            raise _no(name_and_type)
+        return self.types[owner], name, descriptor
+
+    def _method(self, index: int) -> tuple[int, int]:
+        """Returns method_ref and the pool index of the descriptor."""
+        owner, name, descriptor = self._member(index, _METHODS)
+        symbols = self.symbols
         signature = symbols.signatures[self.texts[name], self.texts[descriptor]]
-        ref = symbols.method_refs[self.types[owner], signature, int(is_interface)]
-        if _is_reflective(pool.class_name(owner)):
+        is_interface = self._data[self._at[index]] == INTERFACE_METHOD
+        ref = symbols.method_refs[owner, signature, 1 if is_interface else 0]
+        if owner in symbols.reflective_types:
             symbols.reflective.add(ref)
-        return ref, pool.utf8(descriptor)
+        return ref, descriptor
+
+    def _shape(self, descriptor: int) -> Shape:
+        text = self.texts[descriptor]
+        shape = self.symbols.shapes.get(text)
+        if shape is None:
+            shape = self.symbols.shape(self.pool.utf8(descriptor))
+        return shape
 
     def _call(self, index: int) -> Call:
         ref, descriptor = self._method(index)
-        shape = self.symbols.shape(descriptor)
-        return Call(ref, shape.slots + 1, shape.returns, shape.references_with_receiver)
+        slots, returns, _, _, references = self._shape(descriptor)
+        return ref, slots + 1, returns, references
 
     def _static_call(self, index: int) -> Call:
         ref, descriptor = self._method(index)
-        shape = self.symbols.shape(descriptor)
-        return Call(ref, shape.slots, shape.returns, shape.references)
+        slots, returns, _, references, _ = self._shape(descriptor)
+        return ref, slots, returns, references
 
     def _dynamic_call(self, index: int) -> DynamicCall:
         row, name_and_type = self.pool.pair_in(index, INVOKE_DYNAMIC)
         name, descriptor = self.pool.pair_in(name_and_type, NAME_AND_TYPE)
         signature = self.symbols.signatures[self.texts[name], self.texts[descriptor]]
-        shape = self.symbols.shape(self.pool.utf8(descriptor))
-        return DynamicCall(self.bootstrap(row), signature, shape.slots, shape.returns, shape.references)
+        slots, returns, _, references, _ = self._shape(descriptor)
+        return self.bootstrap(row), signature, slots, returns, references
 
     def _field(self, index: int) -> tuple[int, int]:
         """Returns field_ref and kind."""
-        owner, name_and_type = self.pool.pair_in(index, FIELD)
-        name, descriptor = self.pool.pair_in(name_and_type, NAME_AND_TYPE)
-        ref = self.symbols.field_refs[self.types[owner], self.texts[name], self.texts[descriptor]]
+        owner, name, descriptor = self._member(index, _FIELDS)
+        ref = self.symbols.field_refs[owner, self.texts[name], self.texts[descriptor]]
         return ref, kind_of(self.pool.utf8(descriptor))
 
     def _constant(self, index: int) -> tuple[int, int, int]:
         """Returns the kind of constant, its reference (as in `loader.unit`), and the kind of value."""
-        pool = self.pool
-        tag = pool.tag(index)
+        data, place = self._data, self._at[index]
+        tag = data[place]
         if tag == STRING_TAG:
-            return STRING, self.texts[pool.index_in(index, tag)], REFERENCE
+            return STRING, self.texts[data[place + 1] << 8 | data[place + 2]], REFERENCE
+        pool = self.pool
         if tag == CLASS:
             return CLASS_CONSTANT, self.types[index], REFERENCE
         if tag == METHOD_TYPE_TAG:
@@ -302,8 +339,9 @@ class Pool:
             return METHOD_HANDLE, self.handle(index), REFERENCE
         if tag == DYNAMIC_TAG:
             row, name_and_type = pool.pair_in(index, tag)
-            descriptor = pool.utf8(pool.pair_in(name_and_type, NAME_AND_TYPE)[1])
-            return DYNAMIC, self.bootstrap(row), kind_of(descriptor)
+            self.bootstrap(row)
+            descriptor = pool.pair_in(name_and_type, NAME_AND_TYPE)[1]
+            return DYNAMIC, self.texts[descriptor], kind_of(pool.utf8(descriptor))
         if tag == INTEGER:
             return NUMBER, pool.integer(index), ONE
         if tag in {FLOAT_TAG, LONG, DOUBLE}:

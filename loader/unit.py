@@ -15,7 +15,8 @@ from cypher.schema import Diagnostic
 # Bump whenever the translation of a class file changes: it is part of every cache key.
 VERSION = 1
 
-# What a constant (`ldc`) or a bootstrap argument refers to; `ref` is an id of the named table.
+# What a constant (`ldc`) or a bootstrap argument refers to; `ref` is an id of the named table, the text of its
+# descriptor for a DYNAMIC constant.
 STRING, CLASS, METHOD_TYPE, METHOD_HANDLE, DYNAMIC, NUMBER = range(6)
 
 # Columns of each relation of method bodies. Ids: `…variable`-like columns are variables of the method in the
@@ -104,3 +105,5 @@ class Unit:
     body: dict[str, dict[str, NDArray[np.int32]]]
     # ---
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    # text that a static field holds from the start (its ConstantValue) or -1, by field; empty if not known
+    field_constant: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-# JVMS 4.2.2: names have no `.`, `;`, `[` and no empty segments. The JVM looks for nothing else.
-_CLASS = re.compile(r"(?:[^./;\[]+/)*[^./;\[]+\.class")
+# JVMS 4.2.2: names have no `.`, `;`, `[` and no empty segments. The JVM looks for nothing else, and finds
+# nothing that begins like a drive, which it takes for the protocol of a URL.
+_CLASS = re.compile(r"(?![A-Za-z]:)(?:[^./;\[]+/)*[^./;\[]+\.class")
 _VERSIONED = re.compile(r"META-INF/versions/([1-9][0-9]{0,8})/(.+)", re.DOTALL)
 
 _NESTED = (".jar", ".war", ".ear", ".rar", ".zip")

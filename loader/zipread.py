@@ -7,6 +7,7 @@ class that hides in such a disagreement would run without having been analysed.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 import struct
 import zlib
@@ -70,7 +71,7 @@ class _End(NamedTuple):
     position: int
     length: int
     offset: int
-    count: int
+    total: int
 
 
 class Zip:
@@ -90,8 +91,8 @@ class Zip:
         end = _find_end(source)
         directory, start = _read_directory(source, end)
         entries = self._parse(directory, start)
-        if len(entries) & _MAGIC16 != end.count & _MAGIC16:
-            self._note("ARC-COUNT", f"has {len(entries):,} entries but declares {end.count:,}")
+        if len(entries) & _MAGIC16 != end.total & _MAGIC16:
+            self._note("ARC-COUNT", f"has {len(entries):,} entries but declares {end.total:,}")
         for entry in entries:
             hidden = self.entries.pop(entry.name, None)
             if hidden is not None:
@@ -257,7 +258,7 @@ class Zip:
         if len(content) > limit:
             raise EntryError("ARC-ENTRY-SIZE", f"has more than {limit:,} bytes, the limit")
         if len(content) < entry.size:
-            text = f"has {len(content):,} bytes but declares {entry.size:,}: the JVM would not load it"
+            text = f"has {len(content):,} bytes but declares {entry.size:,}"
             self._once("ARC-SIZE", text, "precision", entry.name)
         elif zlib.crc32(content) != entry.checksum:
             self._once("ARC-CRC", "doesn't match its checksum, which the JVM ignores", "none", entry.name)
@@ -289,7 +290,9 @@ class Zip:
         names = list(_names(directory))
         listed = ", ".join(names[:10]) + (f" and {len(names) - 10:,} more" if len(names) > 10 else "")
         code = "ARC-ENCRYPTED" if flags & 1 else "ARC-METHOD"
-        return refusal(code, f"an entry {what}, so the JVM refuses the archive, with {listed}", self.source.label)
+        return refusal(
+            code, f"an entry {what}, so the JVM refuses the archive, with {listed}", self.source.label
+        )
 
     def _corrupt(self, text: str) -> Exception:
         return refusal("ARC-CORRUPT", text, self.source.label)
@@ -343,7 +346,9 @@ def _find_end64(source: Source, end: _End) -> _End:
         return end
     count, length, offset = _END64.unpack(raw)[7:]
     agrees = (
-        end.length in {length, _MAGIC32} and end.offset in {offset, _MAGIC32} and end.count in {count, _MAGIC16}
+        end.length in {length, _MAGIC32}
+        and end.offset in {offset, _MAGIC32}
+        and end.total in {count, _MAGIC16}
     )
     return _End(position, length, offset, count) if agrees else end
 
@@ -367,7 +372,8 @@ def _inflate(chunks: Iterable[bytes], wanted: int) -> bytes:
     parts: list[bytes] = []
     missing = wanted
     try:
-        for chunk in chunks:
+        # The JVM gives its inflater one zero after the end.
+        for chunk in itertools.chain(chunks, (b"\0",)):
             part = inflater.decompress(chunk, missing)
             parts.append(part)
             missing -= len(part)

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from cli import kernel
+
 CACHE = Path(__file__).parents[1] / "build" / "cache"
 STATE = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
@@ -23,16 +25,16 @@ settings.register_profile("release", parent=settings.get_profile("everyday"), ma
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Sets the environment before any module of the product is imported."""
+    """Sets the environment before the compiler, which reads it once, is imported."""
     missing = [name for name in ("java", "javac") if shutil.which(name) is None]
     if missing and os.environ.get("CI"):
         raise pytest.UsageError(f"CI would skip tests: {' and '.join(missing)} not found.")
     state = tempfile.TemporaryDirectory(prefix="heliograph-tests-")
     config.stash[STATE] = state
     CACHE.mkdir(parents=True, exist_ok=True)
-    os.environ.update(
-        XDG_STATE_HOME=state.name, XDG_CACHE_HOME=str(CACHE), NUMBA_CACHE_DIR=str(CACHE / "numba")
-    )
+    os.environ.update(XDG_STATE_HOME=state.name, XDG_CACHE_HOME=str(CACHE))
+    # Tests of the engine share the compiled solver with those of the commands.
+    os.environ["NUMBA_CACHE_DIR"] = str(kernel.folder())
     for name in ("FORCE_COLOR", "NO_COLOR"):
         os.environ.pop(name, None)
     if not config.getoption("--hypothesis-profile"):

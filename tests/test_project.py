@@ -16,6 +16,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from cli.exits import Exit
 from cypher import schema
 from cypher.docs import holds_if, relation_table
 
@@ -170,6 +171,13 @@ def test_readme_names_files_and_targets_that_exist() -> None:
     ] == []
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert set(re.findall(r"(?:`|\$ )make ([a-z-]+)", text)) <= targets
+
+
+def test_readme_lists_the_exit_codes() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    _, _, table = text.partition("| exit code | meaning |\n| --- | --- |\n")
+    rows = table.partition("\n\n")[0].splitlines()
+    assert [int(row.split("|")[1]) for row in rows] == sorted(Exit)
 
 
 def test_git_holds_no_generated_files() -> None:

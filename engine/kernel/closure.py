@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from cypher.schema import SPECIAL, VIRTUAL
 from engine.kernel.collapse import collapse
 from engine.kernel.compiled import compiled, compiled_allocating, entry
-from engine.kernel.graph import add_edge, class_object, condition_of, field_node, select, slot
+from engine.kernel.graph import add_edge, class_object, condition_of, field_node, next_stamp, select, slot
 from engine.kernel.rows import ONE, ZERO, add_words, find, free_row, lowest_bit, new_nodes
 from engine.kernel.state import (
     CALL_SLOTS,
@@ -28,7 +29,6 @@ from engine.kernel.state import (
     PUT_USE,
     REACHED,
     SPENT,
-    STAMP,
     STEPS,
     SWEEPS,
     USE_CLASS,
@@ -47,16 +47,20 @@ from engine.kernel.state import (
 )
 
 FIXPOINT, PAUSED, EXHAUSTED = range(3)
+SPECIAL_MADE = 3
 
 
 @compiled
 def reach(state: State, which: int) -> None:
     """Reachable(which); its variables become nodes."""
-    method, count = state.calls.method, state.count
+    method, count = state.calls.method, state.counters
     if method[which].reached:
         return
+    first = new_nodes(state.graph, count, method[which].variables)
+    if first < 0:
+        return
     method[which].reached = 1
-    method[which].first = new_nodes(state.graph, count, method[which].variables)
+    method[which].first = first
     state.calls.reached[count[REACHED]] = which
     count[REACHED] += 1
 
@@ -66,7 +70,7 @@ def reach(state: State, which: int) -> None:
 @compiled
 def call(state: State, site: int, callee: int) -> None:
     """Calls(site, callee), with its copy edges."""
-    calls, count = state.calls, state.count
+    calls, count = state.calls, state.counters
     edge, slots = calls.call, calls.call_slot
     place = slot(site, callee, count[CALL_SLOTS])
     entry = slots[place] - 1
@@ -74,7 +78,11 @@ def call(state: State, site: int, callee: int) -> None:
         if edge[entry].site == site and edge[entry].callee == callee:
             return
         entry = edge[entry].next - 1
+    reach(state, callee)
     entry = count[CALLS]
+    if count[FULL] or entry == edge.size:
+        count[FULL] = 1
+        return
     count[CALLS] = entry + 1
     edge[entry].site = site
     edge[entry].callee = callee
@@ -88,9 +96,6 @@ def call(state: State, site: int, callee: int) -> None:
             place = slot(edge[entry].site, edge[entry].callee, count[CALL_SLOTS])
             edge[entry].next = slots[place]
             slots[place] = entry + 1
-    reach(state, callee)
-    if count[FULL]:
-        return
     first = calls.method[callee].first
     parameters = calls.method[callee].parameters
     at = calls.site[site].argument_at
@@ -106,9 +111,8 @@ def call(state: State, site: int, callee: int) -> None:
 @compiled
 def group_by_type(state: State, length: int) -> None:
     """Sorts scratch.word[:length] by the type of the objects: words of group g lie at group_at[g]."""
-    scratch, types, count = state.scratch, state.types, state.count
-    count[STAMP] += 1
-    stamp = count[STAMP]
+    scratch, types, count = state.scratch, state.types, state.counters
+    stamp = next_stamp(state)
     groups = 0
     for index in range(length):
         word = scratch.word[index]
@@ -150,7 +154,7 @@ def group_by_type(state: State, length: int) -> None:
 @compiled
 def call_virtual(state: State, site: int) -> None:
     """Dispatches on the grouped objects."""
-    scratch, calls, count = state.scratch, state.calls, state.count
+    scratch, calls, count = state.scratch, state.calls, state.counters
     signature = calls.site[site].target
     for group in range(count[GROUPS]):
         callee = select(state.types, calls, count, scratch.group_type[group], signature)
@@ -169,9 +173,11 @@ def call_virtual(state: State, site: int) -> None:
 # Calls(s, m), Assign(x, this_m) :- SpecialInvoke(s, x, m), PointsTo(x, _).
 @compiled
 def call_special(state: State, site: int) -> None:
+    """Makes the call once: its copy edges take care of further objects."""
     callee = state.calls.site[site].target
     call(state, site, callee)
-    if not state.count[FULL]:
+    if not state.counters[FULL]:
+        state.calls.site[site].kind = SPECIAL_MADE
         add_edge(state, state.calls.site[site].receiver, state.calls.method[callee].first, 0)
 
 
@@ -180,10 +186,9 @@ def call_special(state: State, site: int) -> None:
 @compiled
 def access_field(state: State, field: int, other: int, storing: bool, length: int) -> None:
     """Adds the edges between `other` and `field` of each object of scratch.word[:length], once a node."""
-    scratch, types, graph, count = state.scratch, state.types, state.graph, state.count
+    scratch, types, graph, count = state.scratch, state.types, state.graph, state.counters
     node = graph.node
-    count[STAMP] += 1
-    stamp = count[STAMP]
+    stamp = next_stamp(state)
     for index in range(length):
         word = scratch.word[index]
         base = np.int64(scratch.key[index]) << 6
@@ -197,6 +202,8 @@ def access_field(state: State, field: int, other: int, storing: bool, length: in
             if storing and field == 0:
                 element = types.type[types.object[obj].type].element
                 condition = condition_of(types, count, element)
+                if count[FULL]:
+                    return
             if node[which].parent != which:
                 which = find(node, which)
                 if condition == 0:
@@ -212,7 +219,7 @@ def access_field(state: State, field: int, other: int, storing: bool, length: in
 # PointsTo(x, c) :- GetClass(y, x), PointsTo(y, o), Type(o, t), ClassObject(t, c).
 @compiled
 def classes_of(state: State, target: int) -> None:
-    scratch, types, count = state.scratch, state.types, state.count
+    scratch, types, count = state.scratch, state.types, state.counters
     key, word = scratch.one_key, scratch.one_word
     for group in range(count[GROUPS]):
         obj = class_object(types, count, scratch.group_type[group])
@@ -231,6 +238,9 @@ def report(scratch: Scratch, count: Counters, tag: int, length: int) -> None:
         word = scratch.word[index]
         while word:
             at = count[WATCHED]
+            if at == scratch.watched_tag.size:
+                count[FULL] = 1
+                return
             scratch.watched_tag[at] = tag
             scratch.watched_object[at] = (np.int64(scratch.key[index]) << 6) + lowest_bit(word)
             count[WATCHED] = at + 1
@@ -244,19 +254,19 @@ def apply_uses(state: State, use: int, length: int) -> None:
     grouped = False
     while use > 0:
         kind = uses[use - 1].kind
-        if kind == USE_LOAD or kind == USE_STORE:
+        if kind in (USE_LOAD, USE_STORE):
             access_field(state, uses[use - 1].detail, uses[use - 1].other, kind == USE_STORE, length)
         elif kind == USE_WATCH:
-            report(state.scratch, state.count, uses[use - 1].detail, length)
+            report(state.scratch, state.counters, uses[use - 1].detail, length)
         else:
             if not grouped:
                 group_by_type(state, length)
                 grouped = True
             if kind == USE_CLASS:
                 classes_of(state, uses[use - 1].other)
-            elif state.calls.site[uses[use - 1].detail].kind == 2:
+            elif state.calls.site[uses[use - 1].detail].kind == VIRTUAL:
                 call_virtual(state, uses[use - 1].detail)
-            else:
+            elif state.calls.site[uses[use - 1].detail].kind == SPECIAL:
                 call_special(state, uses[use - 1].detail)
         use = uses[use - 1].next
 
@@ -264,9 +274,12 @@ def apply_uses(state: State, use: int, length: int) -> None:
 @compiled
 def add_use(state: State, base: int, kind: int, detail: int, other: int) -> None:
     """Adds a use of `base` and applies it to the objects that were already passed on."""
-    graph, rows, scratch, count = state.graph, state.rows, state.scratch, state.count
+    graph, rows, scratch, count = state.graph, state.rows, state.scratch, state.counters
     node = graph.node
     entry = count[USES]
+    if entry == graph.use.size:
+        count[FULL] = 1
+        return
     count[USES] = entry + 1
     graph.use[entry].kind = kind
     graph.use[entry].detail = detail
@@ -306,7 +319,7 @@ def take_difference(rows: Rows, graph: Graph, scratch: Scratch, which: int) -> i
 @compiled
 def process(state: State, which: int) -> None:
     """Passes on what is new at a node: over its copy edges, then to its uses."""
-    rows, graph, scratch, count = state.rows, state.graph, state.scratch, state.count
+    rows, graph, scratch, count = state.rows, state.graph, state.scratch, state.counters
     length = take_difference(rows, graph, scratch, which)
     if length == 0:
         return
@@ -348,7 +361,7 @@ def flush_node(state: State, which: int, keys: Keys, words: Words) -> None:
 @compiled_allocating
 def flush_merged(state: State, chain: Keys) -> None:
     """Lets the uses of every node of a collapsed cycle see what the others knew, then joins their uses."""
-    rows, graph, count = state.rows, state.graph, state.count
+    rows, graph, count = state.rows, state.graph, state.counters
     node = graph.node
     for into in range(chain.size):
         if chain[into] < 0 or node[into].parent != into:
@@ -384,7 +397,7 @@ def flush_merged(state: State, chain: Keys) -> None:
 @compiled
 def take_row(state: State, kind: int, first: int, second: int, third: int, fourth: int) -> None:
     """Adds one row of the inbox."""
-    types, count = state.types, state.count
+    types, count = state.types, state.counters
     if kind == PUT_OBJECT:
         state.scratch.key[0] = second >> 6
         state.scratch.word[0] = ONE << np.uint64(second & 63)
@@ -395,7 +408,9 @@ def take_row(state: State, kind: int, first: int, second: int, third: int, fourt
     elif kind == PUT_EDGE:
         add_edge(state, first, second, 0)
     elif kind == PUT_CAST:
-        add_edge(state, first, second, condition_of(types, count, third))
+        condition = condition_of(types, count, third)
+        if not count[FULL]:
+            add_edge(state, first, second, condition)
     elif kind == PUT_EXCLUDE:
         condition = condition_of(types, count, third)
         if condition > 0:
@@ -410,7 +425,7 @@ def take_row(state: State, kind: int, first: int, second: int, third: int, fourt
 
 @compiled
 def take_inbox(state: State) -> None:
-    inbox, count = state.scratch.inbox, state.count
+    inbox, count = state.scratch.inbox, state.counters
     for index in range(count[INBOX]):
         if count[FULL]:
             return
@@ -423,10 +438,10 @@ def take_inbox(state: State) -> None:
 def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> int:
     """Takes the inbox, then sweeps dirty nodes in rank order.
 
-    Returns FIXPOINT, PAUSED (over `budget` words of work, or `waiting` reached methods lack their facts) or
-    EXHAUSTED (a pool is full). Cycles are collapsed when new edges exceed `ratio` of all, and `least`.
+    Returns FIXPOINT, PAUSED (over `budget` words of work, or reached methods lack their facts: more than
+    `waiting`, or any at the end of a sweep) or EXHAUSTED (a pool is full). Cycles are collapsed when new edges exceed `ratio` of all, and `least`.
     """
-    graph, count = state.graph, state.count
+    graph, count = state.graph, state.counters
     reached = count[REACHED]
     count[SPENT] = 0
     take_inbox(state)
@@ -434,7 +449,7 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
         if count[FULL]:
             return EXHAUSTED
         if count[DIRTY] == 0:
-            return FIXPOINT
+            return PAUSED if count[REACHED] > reached else FIXPOINT
         if count[SPENT] > budget or count[REACHED] - reached > waiting:
             return PAUSED
         if count[NEW_EDGES] > least + ratio * count[LIVE_EDGES]:

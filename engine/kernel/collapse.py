@@ -144,7 +144,7 @@ def collapse(state: State) -> Keys:
     Returns `chain`: from a representative over `chain[v]` to every node that it now stands for, -1 at the
     end. Those keep their rows and uses: the caller has still to apply the uses to what the others knew.
     """
-    rows, graph, count = state.rows, state.graph, state.count
+    rows, graph, count = state.rows, state.graph, state.counters
     node, number = graph.node, count[NODES]
     count[COLLAPSES] += 1
     component = np.full(number, -1, np.int32)

@@ -6,10 +6,12 @@ run loads those and never types an inner function; a cold one has `build` compil
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
-from numba import boolean, int32, int64, njit, typeof, types, uint64, void
+from numba import boolean, config, int32, int64, njit, typeof, types, uint64, void
 
 from engine.kernel import state as pools
 
@@ -18,6 +20,17 @@ from engine.kernel import state as pools
 _INNER: list[Any] = []
 _ENTRIES: list[Any] = []
 OPTIONS = {"error_model": "numpy", "nogil": True}
+
+
+def _sources() -> str:
+    """Returns a digest of what all the compiled code depends on."""
+    digest = hashlib.sha256(str(config.BOUNDSCHECK).encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+SOURCES = _sources()
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -34,8 +47,11 @@ def compiled_allocating(function: Callable[..., Any]) -> Any:
 
 def entry(function: Callable[..., Any]) -> Any:
     """Declares a function that Python calls."""
-    _ENTRIES.append(njit(cache=True, **OPTIONS)(function))
-    return _ENTRIES[-1]
+    dispatcher = njit(cache=True, **OPTIONS)(function)
+    # By itself numba compiles again when the entry's own file has changed, not one that it calls.
+    dispatcher._cache._cache_file._source_stamp = SOURCES
+    _ENTRIES.append(dispatcher)
+    return dispatcher
 
 
 def _types() -> dict[str, Any]:
@@ -69,7 +85,7 @@ def is_built() -> bool:
     """Returns whether every entry point is on disk for this machine, these sources and this numba."""
     by_name = _types()
     for each in _ENTRIES:
-        cache = each._cache
+        cache = each._cache  # numba has no public way to ask
         key = cache._index_key(_signature(each, by_name).args, each.targetctx.codegen())
         if key not in cache._cache_file._load_index():
             return False

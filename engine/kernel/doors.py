@@ -1,4 +1,7 @@
-"""How rows enter and leave the compiled state; none of it propagates: `closure.solve` does, when it takes the inbox."""
+"""How rows enter and leave the compiled state; none of it propagates: `closure.solve` does, when it takes the inbox.
+
+What doesn't fit its pool is left out as a whole; then nothing enters any more, and `solve` says EXHAUSTED.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from engine.kernel.rows import ONE, bits, find, lowest_bit
 from engine.kernel.state import (
     ARGUMENTS,
     DECLARED,
+    FULL,
+    LINKS,
     METHODS,
     NODES,
     OBJECTS,
@@ -28,8 +33,17 @@ def enter_types(
     state: State, superclass: Keys, element: Keys, flags: Keys, supertypes_at: Counters, supertypes: Keys,
     declared_at: Counters, declared_signature: Keys, declared_method: Keys,
 ) -> None:  # fmt: skip
-    types, count = state.types, state.count
+    types, count = state.types, state.counters
     first = count[TYPES]
+    if (
+        count[FULL]
+        or first + superclass.size > types.type.size
+        or count[SUPERTYPES] + supertypes.size > types.supertype.size
+        or count[LINKS] + supertypes.size > types.link.size
+        or count[DECLARED] + declared_method.size > types.declared_method.size
+    ):
+        count[FULL] = 1
+        return
     types.supertype[count[SUPERTYPES] : count[SUPERTYPES] + supertypes.size] = supertypes
     start = count[DECLARED]
     types.declared_signature[start : start + declared_signature.size] = declared_signature
@@ -52,7 +66,10 @@ def enter_types(
 
 @entry
 def enter_methods(state: State, parameters: Keys, variables: Keys, flags: Keys) -> None:
-    count = state.count
+    count = state.counters
+    if count[FULL] or count[METHODS] + parameters.size > state.calls.method.size:
+        count[FULL] = 1
+        return
     for index in range(parameters.size):
         row = state.calls.method[count[METHODS] + index]
         row.parameters = parameters[index]
@@ -63,9 +80,13 @@ def enter_methods(state: State, parameters: Keys, variables: Keys, flags: Keys) 
 
 @entry
 def enter_objects(state: State, kinds: Keys) -> int:
-    first = state.count[OBJECTS]
+    first = state.counters[OBJECTS]
+    if first + kinds.size > state.types.object.size:
+        state.counters[FULL] = 1
+    if state.counters[FULL]:
+        return -1
     for index in range(kinds.size):
-        new_object(state.types, state.count, kinds[index])
+        new_object(state.types, state.counters, kinds[index])
     return first
 
 
@@ -74,9 +95,16 @@ def enter_sites(
     state: State, kinds: Keys, targets: Keys, receivers: Keys, results: Keys, throwns: Keys,
     arguments_at: Counters, positions: Keys, variables: Keys,
 ) -> int:  # fmt: skip
-    calls, count = state.calls, state.count
+    calls, count = state.calls, state.counters
     first = count[SITES]
     start = count[ARGUMENTS]
+    if (
+        count[FULL]
+        or first + kinds.size > calls.site.size
+        or start + positions.size > calls.argument_position.size
+    ):
+        count[FULL] = 1
+        return -1
     calls.argument_position[start : start + positions.size] = positions
     calls.argument_variable[start : start + variables.size] = variables
     count[ARGUMENTS] += positions.size
@@ -97,7 +125,7 @@ def enter_sites(
 def enter_class_objects(state: State, kinds: Keys) -> Keys:
     found = np.empty(kinds.size, np.int32)
     for index in range(kinds.size):
-        found[index] = class_object(state.types, state.count, kinds[index])
+        found[index] = class_object(state.types, state.counters, kinds[index])
     return found
 
 
@@ -105,8 +133,8 @@ def enter_class_objects(state: State, kinds: Keys) -> Keys:
 def row_sizes(state: State) -> Counters:
     """Returns the number of words of each node that stands for itself, 0 for the others."""
     node = state.graph.node
-    sizes = np.zeros(state.count[NODES], np.int64)
-    for which in range(state.count[NODES]):
+    sizes = np.zeros(state.counters[NODES], np.int64)
+    for which in range(state.counters[NODES]):
         if node[which].parent == which:
             sizes[which] = node[which].row_length
     return sizes
@@ -116,7 +144,7 @@ def row_sizes(state: State) -> Counters:
 def copy_rows(state: State, at: Counters, representative: Keys, key: Keys, word: Words) -> None:
     """Copies all rows to where `at` says."""
     node, rows = state.graph.node, state.rows
-    for which in range(state.count[NODES]):
+    for which in range(state.counters[NODES]):
         representative[which] = find(node, which)
         if representative[which] == which:
             start = node[which].row_at
@@ -148,4 +176,6 @@ def row_objects(state: State, which: int) -> Keys:
 
 @entry
 def selected(state: State, which: int, signature: int) -> int:
-    return select(state.types, state.calls, state.count, which, signature)
+    if which >= state.counters[TYPES]:
+        return -1
+    return select(state.types, state.calls, state.counters, which, signature)

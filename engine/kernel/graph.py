@@ -19,8 +19,11 @@ from engine.kernel.state import (
     LIVE_EDGES,
     MASKS,
     NEW_EDGES,
+    NODES,
     OBJECT_TYPE,
     OBJECTS,
+    STAMP,
+    TYPES,
     Calls,
     Counters,
     Graph,
@@ -28,6 +31,8 @@ from engine.kernel.state import (
     State,
     Types,
 )
+
+LAST_STAMP = 2**31 - 1
 
 
 @compiled
@@ -39,7 +44,21 @@ def slot(first: int, second: int, slots: int) -> int:
     mixed ^= mixed >> np.uint64(32)
     mixed *= np.uint64(0xD6E8FEB86659FD93)
     mixed ^= mixed >> np.uint64(29)
-    return np.int64(mixed & np.uint64(slots - 1))
+    return int(mixed & np.uint64(slots - 1))
+
+
+@compiled
+def next_stamp(state: State) -> int:
+    """Returns a number that marks nothing yet. Marks have 32 bits: all are cleared before it passes that."""
+    count = state.counters
+    if count[STAMP] >= LAST_STAMP:
+        for which in range(count[TYPES]):
+            state.types.type[which].group_stamp = 0
+        for which in range(count[NODES]):
+            state.graph.node[which].mark = 0
+        count[STAMP] = 0
+    count[STAMP] += 1
+    return int(count[STAMP])
 
 
 @compiled
@@ -77,7 +96,7 @@ def push_edge(graph: Graph, count: Counters, source: int, target: int, condition
 @compiled
 def add_edge(state: State, source: int, target: int, condition: int) -> None:
     """Adds a copy edge and lets what is known flow over it."""
-    rows, graph, count = state.rows, state.graph, state.count
+    rows, graph, count = state.rows, state.graph, state.counters
     node = graph.node
     source = find(node, source)
     target = find(node, target)
@@ -148,7 +167,7 @@ def condition_of(types: Types, count: Counters, supertype: int) -> int:
 def new_object(types: Types, count: Counters, which: int) -> int:
     """Returns a fresh object of type `which`, entered in the masks of its supertypes."""
     obj = count[OBJECTS]
-    if obj == types.object.size:
+    if count[FULL] or obj == types.object.size:
         count[FULL] = 1
         return -1
     count[OBJECTS] = obj + 1
@@ -165,12 +184,14 @@ def new_object(types: Types, count: Counters, which: int) -> int:
 
 @compiled
 def class_object(types: Types, count: Counters, which: int) -> int:
-    """Returns the class object of a type."""
+    """Returns the class object of a type, -1 if there is no room."""
+    if count[FULL]:
+        return -1
     obj = types.type[which].class_object - 1
     if obj < 0:
         obj = new_object(types, count, count[CLASS_TYPE])
         types.type[which].class_object = obj + 1
-    return np.int64(obj)
+    return int(obj)
 
 
 @compiled
@@ -216,7 +237,7 @@ def rehash_fields(graph: Graph, count: Counters) -> None:
     for place in range(count[FIELD_SLOTS]):
         slots[place] = 0
     count[FIELD_SLOTS] *= 2
-    for which in range(count[0]):
+    for which in range(count[NODES]):
         if node[which].base > 0:
             place = slot(node[which].base - 1, node[which].field, count[FIELD_SLOTS])
             node[which].next_field = slots[place]
@@ -236,7 +257,7 @@ def declared_in(types: Types, which: int, signature: int) -> int:
         else:
             high = middle
     if low < end and types.declared_signature[low] == signature:
-        return np.int64(types.declared_method[low])
+        return int(types.declared_method[low])
     return -1
 
 
@@ -249,8 +270,8 @@ def look_up(types: Types, method: Methods, which: int, signature: int) -> int:
         found = declared_in(types, current, signature)
         if found >= 0:
             return -1 if method[found].flags & ABSTRACT else found
-        current = np.int64(types.type[current].superclass)
-    chosen = np.int64(-1)
+        current = int(types.type[current].superclass)
+    chosen = -1
     start = types.type[which].supertypes_at
     end = start + types.type[which].supertypes
     for at in range(start, end):
@@ -286,10 +307,12 @@ def select(types: Types, calls: Calls, count: Counters, which: int, signature: i
     entry = slots[place] - 1
     while entry >= 0:
         if choice[entry].type == which and choice[entry].signature == signature:
-            return np.int64(choice[entry].method)
+            return int(choice[entry].method)
         entry = choice[entry].next - 1
     found = look_up(types, calls.method, which, signature)
     entry = count[CHOICES]
+    if entry == choice.size:
+        return found
     count[CHOICES] = entry + 1
     choice[entry].type = which
     choice[entry].signature = signature

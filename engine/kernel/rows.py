@@ -229,7 +229,7 @@ def add_words(
 def new_nodes(graph: Graph, count: Counters, number: int) -> int:
     """Returns the first of `number` fresh nodes."""
     first = count[NODES]
-    if first + number > graph.node.size:
+    if count[FULL] or first + number > graph.node.size:
         count[FULL] = 1
         return -1
     for which in range(first, first + number):

@@ -12,7 +12,8 @@ from engine.kernel.rows import new_nodes
 from engine.kernel.state import Capacity, State, new_state
 from engine.solver import PointsToRows, Statistics
 
-EVERYTHING = np.iinfo(np.int64).max
+# The hash tables begin with so many slots: a power of two.
+SLOTS = 1 << 12
 
 
 def int32(values: Int32) -> Int32:
@@ -36,10 +37,12 @@ class KernelSolver:
         ratio: float = 0.1,
         least: int = 20000,
     ) -> None:
-        self._state: State = new_state(capacity or Capacity())
-        count = self._state.count
+        capacity = capacity or Capacity()
+        self._state: State = new_state(capacity)
+        count = self._state.counters
         count[pools.OBJECT_TYPE], count[pools.CLASS_TYPE] = object_type, class_type
-        count[pools.FIELD_SLOTS] = count[pools.CHOICE_SLOTS] = count[pools.CALL_SLOTS] = 1 << 12
+        slots = min(SLOTS, 1 << (capacity.nodes.bit_length() - 1))
+        count[pools.FIELD_SLOTS] = count[pools.CHOICE_SLOTS] = count[pools.CALL_SLOTS] = slots
         self._waiting, self._ratio, self._least = waiting, ratio, least
         self._taken = 0
 
@@ -56,7 +59,7 @@ class KernelSolver:
         return int(doors.enter_objects(self._state, int32(types)))
 
     def add_pointers(self, number: int) -> int:
-        return int(new_nodes(self._state.graph, self._state.count, number))
+        return int(new_nodes(self._state.graph, self._state.counters, number))
 
     def add_sites(
         self, kinds: Int32, targets: Int32, receivers: Int32, results: Int32, throwns: Int32,
@@ -73,7 +76,7 @@ class KernelSolver:
                 np.ascontiguousarray(arguments_at, np.int64),
                 int32(positions),
                 int32(variables),
-            )  # fmt: skip
+            )
         )
         sites = np.arange(first, first + kinds.size, dtype=np.int32)
         static = (kinds == STATIC) & (targets >= 0)
@@ -114,9 +117,12 @@ class KernelSolver:
 
     def _put(self, kind: int, *columns: Int32 | int) -> None:
         """Appends rows to the inbox; the first column is an array."""
-        count, inbox = self._state.count, self._state.scratch.inbox
+        count, inbox = self._state.counters, self._state.scratch.inbox
         start = count[pools.INBOX]
         end = start + np.size(columns[0])
+        if count[pools.FULL] or end > inbox.size:
+            count[pools.FULL] = 1
+            return
         inbox["kind"][start:end] = kind
         for name, column in zip(("first", "second", "third", "fourth"), columns, strict=False):
             inbox[name][start:end] = column
@@ -130,21 +136,21 @@ class KernelSolver:
         return int(closure.solve(self._state, budget, self._waiting, self._ratio, self._least))
 
     def take_reached(self) -> tuple[Int32, Int32]:
-        methods: Int32 = self._state.calls.reached[self._taken : self._state.count[pools.REACHED]].copy()
+        methods: Int32 = self._state.calls.reached[self._taken : self._state.counters[pools.REACHED]].copy()
         self._taken += methods.size
         return methods, self.first_variables(methods)
 
     def take_watched(self) -> tuple[Int32, Int32]:
-        number, scratch = self._state.count[pools.WATCHED], self._state.scratch
-        self._state.count[pools.WATCHED] = 0
+        number, scratch = self._state.counters[pools.WATCHED], self._state.scratch
+        self._state.counters[pools.WATCHED] = 0
         return scratch.watched_tag[:number].copy(), scratch.watched_object[:number].copy()
 
     def calls_made(self) -> tuple[Int32, Int32]:
-        made = self._state.calls.call[: self._state.count[pools.CALLS]]
+        made = self._state.calls.call[: self._state.counters[pools.CALLS]]
         return made["site"].copy(), made["callee"].copy()
 
     def reached(self) -> Int32:
-        found: Int32 = self._state.calls.reached[: self._state.count[pools.REACHED]].copy()
+        found: Int32 = self._state.calls.reached[: self._state.counters[pools.REACHED]].copy()
         return found
 
     def first_variables(self, methods: Int32) -> Int32:
@@ -157,7 +163,7 @@ class KernelSolver:
         return found
 
     def class_object_types(self) -> tuple[Int32, Int32]:
-        made = self._state.types.type[: self._state.count[pools.TYPES]]["class_object"]
+        made = self._state.types.type[: self._state.counters[pools.TYPES]]["class_object"]
         types = np.flatnonzero(made).astype(np.int32)
         return made[types] - 1, types
 
@@ -180,7 +186,7 @@ class KernelSolver:
         return PointsToRows(representative, at, key, word.view(np.int64), base, field)
 
     def statistics(self) -> Statistics:
-        count = self._state.count
+        count = self._state.counters
         size = (
             20 * int(count[pools.WORDS]) + 8 * int(count[pools.EDGES]) + 72 * int(count[pools.NODES])
             + 16 * int(count[pools.USES]) + 16 * int(count[pools.CALLS])

@@ -175,14 +175,14 @@ class Scratch(NamedTuple):
 
 
 class State(NamedTuple):
-    """All of it; `count` holds the counters."""
+    """All of it; `counters` holds the fill of each pool and statistics."""
 
     rows: Rows
     graph: Graph
     calls: Calls
     types: Types
     scratch: Scratch
-    count: Array
+    counters: Array
 
 
 def reserve(shape: tuple[int, ...] | int, dtype: DTypeLike) -> Array:

@@ -28,7 +28,7 @@ def class_objects(sites: Table[ForName], names: Table[StringAt], program: Progra
         type_ = class_named(program, name.text)
         for site in sites.where(name=name.pointer):
             if type_ >= 0:
-                yield ClassObject(site.site, type_)
+                yield ClassObject(site.site, type_)  # type: ignore[arg-type]
 
 
 @rule("calls.clinit", LIVSHITS)

@@ -37,7 +37,7 @@ def parameter_class(variables: Table[ParameterVariable], classes: Table[ClassAt]
     """
     for variable in variables:
         for found in classes.where(pointer=variable.variable):
-            yield ParameterClass(variable.site, variable.index, found.type)
+            yield ParameterClass(variable.site, variable.place, found.type)
 
 
 @rule("memberCandidate", LIVSHITS)

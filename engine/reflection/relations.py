@@ -74,10 +74,10 @@ class ParameterClasses(NamedTuple):
 
 
 class ParameterVariable(NamedTuple):
-    """Holds if the parameter class at `index` that `site` asks for is at `variable`."""
+    """Holds if the parameter class at `place` that `site` asks for is at `variable`."""
 
     site: CallSite
-    index: int
+    place: int
     variable: Variable
 
 
@@ -111,10 +111,10 @@ class FieldCall(NamedTuple):
 
 
 class ParameterClass(NamedTuple):
-    """Holds if the parameter class at `index` that `site` asks for may be `type`."""
+    """Holds if the parameter class at `place` that `site` asks for may be `type`."""
 
     site: CallSite
-    index: int
+    place: int
     type: Type
 
 

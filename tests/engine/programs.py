@@ -1,7 +1,7 @@
 """Random constraint programs: a hierarchy, methods with parameters, and bodies that are rows of every kind.
 
-A pointer of a body is a local variable (its number, from 0) or a global one (`~number`, below 0). The rows of
-`ROOT` are there from the beginning and use globals only.
+A pointer of a body is a local variable (its number, from 0) or a global one (number `g` is written `-2 - g`).
+The rows of `ROOT` are there from the beginning and use globals only.
 """
 
 from __future__ import annotations
@@ -19,6 +19,12 @@ OBJECT, CLASS = 0, 1
 ROOT = -1
 SIGNATURES = 3
 FIELDS = 2
+
+# Kinds of row, as often as they are drawn.
+KINDS = (
+    "new", "assign", "site", "load", "store", "cast", "exclude", "get_class", "class_objects", "watch", "reach",
+    "call", "new", "new", "assign", "site", "site", "load", "store",
+)  # fmt: skip
 
 # Returns a number between two others, both included.
 Choose: TypeAlias = Callable[[int, int], int]
@@ -63,7 +69,7 @@ class Program(NamedTuple):
 
 
 class Size(NamedTuple):
-    """The most there may be of each."""
+    """The most there may be of each; `least` rows in a body."""
 
     interfaces: int = 3
     classes: int = 4
@@ -72,10 +78,11 @@ class Size(NamedTuple):
     rows: int = 9
     global_pointers: int = 3
     locals: int = 2
+    least: int = 0
 
 
 SMALL = Size()
-LARGE = Size(8, 16, 8, 20, 24, 16, 8)
+LARGE = Size(8, 16, 8, 20, 20, 12, 8, 6)
 
 
 class Script(NamedTuple):
@@ -204,12 +211,11 @@ class Body:
         self.rows: list[Row] = []
 
     def pointer(self) -> int:
-        return self.choose(-self.program.global_pointers, self.locals - 1)
+        found = self.choose(-self.program.global_pointers, self.locals - 1)
+        return found if found >= 0 else found - 1
 
     def optional(self) -> int:
-        """Returns a pointer or, for a site, NONE: global 0 is written -1 too, so sites don't use it."""
-        found = self.pointer()
-        return NONE if found == ~0 else found
+        return self.pointer() if self.choose(0, 3) else NONE
 
     def type(self) -> int:
         return self.choose(0, len(self.program.types) - 1)
@@ -218,8 +224,7 @@ class Body:
         return self.choose(NONE, FIELDS - 1)
 
     def add(self) -> None:
-        kind = ("new", "assign", "load", "store", "site", "cast", "exclude", "get_class", "class_objects",
-                "watch", "reach", "call")[self.choose(0, 13) % 12]  # fmt: skip
+        kind = KINDS[self.choose(0, len(KINDS) - 1)]
         pointer, other = self.pointer(), self.pointer()
         if kind in {"new", "class_objects"}:
             self.rows.append(Row(kind, (pointer, self.type())))
@@ -279,11 +284,12 @@ def make_program(choose: Choose, size: Size) -> Program:
     for method in range(ROOT, len(program.methods)):
         body = Body(choose, program, method)
         if method == ROOT or not program.methods[method].flags & ABSTRACT:
-            for _ in range(choose(0, size.rows)):
+            for _ in range(choose(size.least, size.rows)):
                 body.add()
         program.bodies[method] = tuple(body.rows)
-    if program.methods and not any(row.kind in {"site", "reach"} for row in program.bodies[ROOT]):
-        return program.with_row(ROOT, Row("reach", (choose(0, len(program.methods) - 1),)))
+    for _ in range(1 + size.least):
+        if program.methods:
+            program = program.with_row(ROOT, Row("reach", (choose(0, len(program.methods) - 1),)))
     return program
 
 

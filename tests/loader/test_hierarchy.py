@@ -183,6 +183,23 @@ def test_first_class_of_a_name_wins_and_the_other_is_reported() -> None:
     assert not program.flags_of_type(program.type_named("C")) & APPLICATION
 
 
+def test_module_declarations_are_no_classes_and_package_infos_no_duplicates() -> None:
+    module = Class("module-info", None, flags=0x8000)
+    package = Class("p/package-info", flags=0x1600)
+    program = link(
+        [
+            (jdk(module), "jdk", "jdk"),
+            (unit_of(module, package, Class("A")), "application", "app.jar"),
+            (unit_of(module, package, Class("B", "A")), "library", "lib.jar"),
+        ]
+    )
+    assert program.type_named("module-info") == -1
+    assert program.diagnostics == []
+    assert program.concrete_subtypes_of(program.type_named("A")) == [
+        program.type_named(each) for each in "AB"
+    ]
+
+
 def test_deep_hierarchy_needs_no_recursion() -> None:
     depth = 5000
     program = program_of(

@@ -164,6 +164,21 @@ def test_private_implementation_is_called_without_dispatch() -> None:
     assert (kind, callee) == ("SPECIAL", "A.run" + SAM)
 
 
+def test_super_implementation_is_selected_from_the_superclass_of_the_host() -> None:
+    run = ("A", "run", SAM)
+    static = ((METHOD_TYPE, SAM), (METHOD_HANDLE, (7, run)), (METHOD_TYPE, SAM))
+    rows = (("dynamic", 7, 0, ("apply", "(LC;)LF;"), 3, 2), ("dynamic_argument", 0, 0, 0))
+    program = program_of(
+        Class("A", methods=(Method("run", SAM),)),
+        Class("B", "A", methods=(Method("run", SAM),)),
+        Class("C", "B", methods=(Method("main", rows=rows),), bootstraps=((6, META, static),)),
+        FUNCTION,
+    )
+    (type_,) = facts(program, "C.main")[New].type.tolist()
+    body = program.facts_of(np.array(program.methods_of(type_), np.int32), np.zeros(1, np.int32), 0)
+    assert [call[:2] for call in calls_of(program, body)] == [("SPECIAL", "B.run" + SAM)]
+
+
 def test_unbound_receiver_is_the_first_parameter_cast_to_its_type() -> None:
     program = lambda_program(
         (5, ("A", "get", "()LB;")),
@@ -278,11 +293,58 @@ def test_alt_metafactory_adds_markers_and_bridges() -> None:
     assert (kind, callee) == ("STATIC", "M.impl" + SAM)
 
 
-def test_alt_metafactory_without_flags_is_as_metafactory() -> None:
-    program = lambda_program(STATIC_IMPL, bootstrap=ALT_META, extra=((NUMBER, 0),))
+BRIDGE = "(LB;)Ljava/lang/Object;"
+
+
+@pytest.mark.parametrize(
+    ("extra", "interfaces", "methods"),
+    [
+        (((NUMBER, 1),), ["F", "java/io/Serializable"], 1),
+        (((NUMBER, 2), (NUMBER, 1), (CLASS, "java/Mark")), ["F", "java/Mark"], 1),
+        (((NUMBER, 4), (NUMBER, 1), (METHOD_TYPE, BRIDGE)), ["F"], 2),
+        (((NUMBER, 6), (NUMBER, 0), (NUMBER, 1), (METHOD_TYPE, BRIDGE)), ["F"], 2),
+        (((NUMBER, 4), (NUMBER, 1), (METHOD_TYPE, SAM)), ["F"], 1),
+        (((NUMBER, 2),), ["F"], 1),
+        (((NUMBER, 4),), ["F"], 1),
+        (((STRING, "odd"),), ["F"], 1),
+        ((), ["F"], 1),
+    ],
+)
+def test_alt_metafactory_reads_its_arguments_by_its_flags(
+    extra: tuple[tuple[int, Any], ...], interfaces: list[str], methods: int
+) -> None:
+    program = lambda_program(STATIC_IMPL, bootstrap=ALT_META, extra=extra)
     type_ = made_type(program)
-    assert [program.name_of_type(each) for each in program.interfaces_of(type_)] == ["F"]
-    assert len(program.methods_of(type_)) == 1
+    assert [program.name_of_type(each) for each in program.interfaces_of(type_)] == interfaces
+    assert len(program.methods_of(type_)) == methods
+
+
+def test_primitive_parameter_is_boxed_where_the_implementation_wants_an_object() -> None:
+    program = lambda_program(STATIC_IMPL, sam="(I)V", instantiated="(I)V")
+    body = body_of(program, "(I)V")
+    boxing, call = calls_of(program, body)
+    assert boxing == ("STATIC", "java/lang/Integer.valueOf(I)Ljava/lang/Integer;", [])
+    assert call[2] == [(0, body[Invoke].result[0])]
+    assert body[Invoke].thrown.tolist() == [3, 3]
+
+
+def test_implementation_that_is_missing_is_an_unresolved_call() -> None:
+    program = lambda_program((6, ("M", "gone", SAM)))
+    body = body_of(program)
+    assert calls_of(program, body) == [("STATIC", "", [(0, 1)])]
+    assert len(body[Initialises]) == 0
+
+
+def test_library_lambda_is_none_of_the_application() -> None:
+    handle = (6, ("java/L", "impl", SAM))
+    static = ((METHOD_TYPE, SAM), (METHOD_HANDLE, handle), (METHOD_TYPE, SAM))
+    rows = (("dynamic", 7, 0, ("apply", "()LF;"), 3, 2),)
+    library = Class(
+        "java/L", methods=(Method("main", rows=rows, variables=4),), bootstraps=((6, META, static),)
+    )
+    program = program_of(FUNCTION, library=(library,))
+    (type_,) = facts(program, "java/L.main")[New].type.tolist()
+    assert not program.flags_of_type(type_) & APPLICATION
 
 
 def test_method_that_the_jvm_makes_has_the_line_of_the_call_site() -> None:
@@ -422,7 +484,17 @@ def test_unknown_bootstrap_method_runs_and_leaves_an_unresolved_call() -> None:
 
 @pytest.mark.parametrize(
     ("bootstrap", "static", "name"),
-    [(META, ((STRING, "x"),), "apply"), (META, (), "apply"), (RECORD, (), "toText")],
+    [
+        (META, ((STRING, "x"),), "apply"),
+        (META, (), "apply"),
+        (META, ((METHOD_TYPE, SAM), (METHOD_HANDLE, (1, ("M", "f", "LA;"))), (METHOD_TYPE, SAM)), "apply"),
+        (
+            (META[0], "other", "()V"),
+            ((METHOD_TYPE, SAM), (METHOD_HANDLE, STATIC_IMPL), (METHOD_TYPE, SAM)),
+            "apply",
+        ),
+        (RECORD, (), "toText"),
+    ],
 )
 def test_bootstrap_arguments_that_make_no_sense_leave_an_unresolved_call(
     bootstrap: tuple[str, str, str], static: tuple[tuple[int, Any], ...], name: str

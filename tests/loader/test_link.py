@@ -89,8 +89,9 @@ def test_class_method_resolves_to_the_one_concrete_maximally_specific_method() -
     program = program_of(
         interface("I", methods=(Method("m"),)),
         interface("J", "I", methods=(Method("m"),)),
+        interface("A", methods=(abstract(),)),
         interface("K", methods=(abstract(),)),
-        Class("B", OBJECT, ("I", "J", "K"), methods=(main(call(VIRTUAL_CALL, "B")),)),
+        Class("B", OBJECT, ("I", "J", "A", "K"), methods=(main(call(VIRTUAL_CALL, "B")),)),
     )
     assert calls(program, "B.main") == [("VIRTUAL", "J.m")]
 
@@ -237,6 +238,15 @@ def test_special_call_of_the_own_class_stays_there() -> None:
     assert calls(program, "A.main") == [("SPECIAL", "A.m"), ("SPECIAL", "A.p")]
 
 
+def test_special_call_of_an_interface_finds_public_methods_of_object() -> None:
+    rows = (
+        call(SPECIAL_CALL, "I", "hashCode", "()I"),
+        call(SPECIAL_CALL, "I", "clone", "()Ljava/lang/Object;"),
+    )
+    program = program_of(interface("I"), Class("A", OBJECT, ("I",), methods=(main(*rows),)))
+    assert calls(program, "A.main") == [("SPECIAL", "java/lang/Object.hashCode()I"), ("SPECIAL", "")]
+
+
 def test_super_call_finds_a_default_method_above_the_superclass() -> None:
     program = program_of(
         interface("I", methods=(Method("m"),)),
@@ -356,6 +366,23 @@ def test_initialisers_run_superclasses_then_default_interfaces_then_the_class() 
     assert run("K") == ["K"]
     assert run("[LC;") == []
     assert run(OBJECT) == []
+
+
+def test_interfaces_are_initialised_in_the_order_of_the_class_file() -> None:
+    methods = (Method("d"), STATIC_CLINIT)
+    program = program_of(
+        interface("Z", methods=methods),
+        interface("Y", methods=methods),
+        interface("X", "Z", "Y", methods=methods),
+        interface("W", methods=methods),
+        Class("A", OBJECT, ("X", "W")),
+        Class("B", OBJECT, ("W", "X")),
+    )
+    found = {
+        name: [program.name_of_type(type_) for type_, _ in program.initialisers_of(program.type_named(name))]
+        for name in "AB"
+    }
+    assert found == {"A": ["Z", "Y", "X", "W"], "B": ["W", "Z", "Y", "X"]}
 
 
 def test_initialises_follows_new_static_access_and_static_calls() -> None:

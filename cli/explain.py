@@ -1,0 +1,320 @@
+"""`heliograph explain`: why a reflective call has its targets, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cli.exits import usage
+from cli.naming import Names
+from cli.phrases import Phrases
+from cli.run import Run
+from cli.text import parameter_descriptors, shown
+from cypher.program import ACC_STATIC
+from cypher.schema import NONE, Int32
+from engine import chains, heap
+from engine.flow import CAST, LOCAL, Fact, Step, evidence_of
+from engine.provenance import Answer, Inference, Premise, Provenance
+from engine.result import ReflectiveSite, Result, Target
+
+# Candidates that a message lists, and call edges that an answer does.
+_LISTED, _CALLS = 12, 5
+STATUSES = {"resolved": "resolved", "partial": "partially resolved", "unresolved": "unresolved"}
+
+
+class Place(NamedTuple):
+    """An instruction, for people."""
+
+    method: str
+    file: str
+    line: int
+    offset: int
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line >= 0 else self.file
+        name = self.method.partition("(")[0] or "(the JVM)"
+        return f"{name} ({where})" if where else name
+
+
+class PrintedStep(NamedTuple):
+    """A line of an explanation.
+
+    `obj` has arrived at `pointer` then (both -1 for a rule); `facts` are the rows of the run that say so.
+    """
+
+    kind: str
+    place: Place
+    text: str
+    facts: tuple[Fact, ...]
+    obj: int = NONE
+    pointer: int = NONE
+    heading: str = ""
+    rule: str = ""
+    paper: str = ""
+
+
+class Part(NamedTuple):
+    """The steps to one target, or to one operand that has none."""
+
+    target: str
+    kind: str  # type, method, field; unknown, absent
+    title: str
+    steps: tuple[PrintedStep, ...]
+
+
+class Explanation(NamedTuple):
+    """What is known of one site; `omitted` targets are not among the parts."""
+
+    site: str
+    place: Place
+    api: str
+    status: str
+    reason: str
+    targets: int
+    parts: tuple[Part, ...]
+    omitted: int
+
+    def document(self) -> dict[str, Any]:
+        """Returns the explanation for programs."""
+        head = {
+            "site": self.site, "caller": self.place.method, "file": self.place.file, "line": self.place.line,
+            "offset": self.place.offset, "api": self.api, "status": self.status, "reason": self.reason,
+            "targets": self.targets, "omitted": self.omitted,
+        }  # fmt: skip
+        return head | {"answers": [_part_document(each) for each in self.parts]}
+
+    def lines(self) -> Iterator[str]:
+        """Yields the explanation for people."""
+        status = STATUSES[self.status] + (f" ({self.reason})" if self.reason else "")
+        count = f", {self.targets} target{'s' if self.targets != 1 else ''}"
+        yield f"{self.place} calls {self.api}: {status}{count}"
+        yield f"site {self.site}"
+        for part in self.parts:
+            yield ""
+            yield part.title
+            for number, step in enumerate(part.steps, 1):
+                if step.heading:
+                    yield f"     {step.heading}:"
+                yield f"{number:4d}. {step.place}: {step.text}"
+        if self.omitted:
+            yield ""
+            yield f"{self.omitted} more; --all shows them"
+
+
+def _part_document(part: Part) -> dict[str, Any]:
+    steps = [
+        {
+            "number": number, "kind": each.kind, "method": each.place.method, "file": each.place.file,
+            "line": each.place.line, "offset": each.place.offset, "text": each.text, "operand": each.heading,
+            "rule": each.rule, "paper": each.paper, "object": each.obj, "pointer": each.pointer,
+            "facts": [{"relation": fact.relation, "row": list(fact.row)} for fact in each.facts],
+        }
+        for number, each in enumerate(part.steps, 1)
+    ]  # fmt: skip
+    return {"target": part.target, "kind": part.kind, "title": part.title, "steps": steps}
+
+
+def explain(run: Run, wanted: str, limit: int | None = 3) -> list[Explanation]:
+    """Returns explanations of the sites that `wanted` names, with at most `limit` targets each.
+
+    Raises `Failure` if it names none, or several that it doesn't name exactly.
+    """
+    result = run.result
+    found = find_sites(run.names, result, wanted)
+    explainer = Explainer(run.names, result)
+    return [explainer.site(each, limit) for each in found]
+
+
+# --- sites by name
+def find_sites(names: Names, result: Result, wanted: str) -> list[ReflectiveSite]:
+    """Returns the sites with that name (those of a line may be several), or the one whose name it is part of."""
+    forms = [(each, _forms(names, result, each)) for each in result.reflective]
+    exact = [each for each, own in forms if wanted in own]
+    if exact:
+        return exact
+    near = [
+        each for each, own in forms if any(form.startswith(wanted) or form.endswith(wanted) for form in own)
+    ]
+    if len(near) == 1:
+        return near
+    if not near:
+        near = [each for each, own in forms if any(wanted in form for form in own)]
+        if not near:
+            raise usage(
+                f"there is no reflective call {shown(wanted)}; `heliograph sites --all` lists those there are"
+            )
+    listed = [_forms(names, result, each)[0] for each in near]
+    more = f"\n  and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+    text = "\n  ".join(shown(each) for each in listed[:_LISTED])
+    raise usage(f"{shown(wanted)} may be one of\n  {text}{more}")
+
+
+def _forms(names: Names, result: Result, site: ReflectiveSite) -> tuple[str, str, str]:
+    """Returns the names of a site: `a.b.C.m(I)V@OFFSET`, `a.b.C.m@OFFSET`, `a.b.C.m:LINE`."""
+    method, offset = int(result.sites.method[site.site]), int(result.sites.offset[site.site])
+    name = names.method(method)
+    line = names.line(method, offset)
+    return f"{name}@{offset}", f"{name.qualified}@{offset}", f"{name.qualified}:{line}"
+
+
+# --- explanations
+class Explainer:
+    """Puts the provenance of sites into words."""
+
+    def __init__(self, names: Names, result: Result) -> None:
+        self._names, self._result = names, result
+        evidence = evidence_of(result, _parameters(names, result.reached))
+        self._provenance = Provenance(evidence, result.reflective, result.derived, names)
+        self._phrases = Phrases(names, self._provenance)
+        self._apis = {each.site: each.api for each in result.reflective}
+
+    def site(self, site: ReflectiveSite, limit: int | None) -> Explanation:
+        """Returns the explanation of a site, with at most `limit` targets and as many operands without one."""
+        answers = self._provenance.answers(site.site)
+        aimed = [each for each in answers if each.target is not None]
+        others = [each for each in answers if each.target is None]
+        kept = [*aimed[:limit], *others[:limit]]
+        return Explanation(
+            _forms(self._names, self._result, site)[0], self._place_of(site.site), site.api, site.status,
+            site.reason, len(site.targets), tuple(self._part(each) for each in kept),
+            len(answers) - len(kept),
+        )  # fmt: skip
+
+    def _part(self, answer: Answer) -> Part:
+        if answer.target is None:
+            assert answer.premise is not None
+            return self._operand(answer.premise)
+        name = self._target(answer.target)
+        if answer.inference is None:
+            return Part(name, answer.target.kind, name, ())
+        steps = [*self._inferred(answer.inference), *self._made_calls(answer)]
+        return Part(name, answer.target.kind, f"{name}, because", tuple(steps))
+
+    def _operand(self, premise: Premise) -> Part:
+        kind = int(self._result.objects.kind[premise.chain.obj])
+        steps = tuple(self._premise(premise, heading=False))
+        if kind in (heap.STRING, heap.OTHER_STRINGS):
+            subject = self._phrases.origin(premise.chain.origin, premise.chain.obj)
+            return Part("", "absent", f"the {premise.operand} may be {subject}, which leads nowhere:", steps)
+        return Part("", "unknown", f"the {premise.operand} may be {self._unknown(premise)}:", steps)
+
+    def _unknown(self, premise: Premise) -> str:
+        """Returns where what is unknown begins."""
+        if premise.because is not None and premise.because.premises:
+            return f"that of {self._unknown(premise.because.premises[0])}"
+        return self._phrases.origin(premise.chain.origin, premise.chain.obj)
+
+    def _target(self, target: Target) -> str:
+        if target.kind == "type":
+            return shown(self._names.type(target.id))
+        if target.kind == "method":
+            return shown(str(self._names.method(target.id)))
+        return shown(self._names.field(target.id))
+
+    # --- steps
+    def _inferred(self, inference: Inference) -> Iterator[PrintedStep]:
+        """Yields the steps to each operand of a reflective call, then what its rule says."""
+        several = len(inference.premises) > 1
+        for premise in inference.premises:
+            yield from self._premise(premise, several)
+        derived = inference.derived
+        text = self._phrases.inference(inference, self._apis[derived.site])
+        yield PrintedStep(
+            "rule", self._place_of(derived.site), f"{text} [{derived.rule}: {_short(derived.paper)}]",
+            (Fact(derived.relation, (derived.site, derived.detail)),), rule=derived.rule, paper=derived.paper,
+        )  # fmt: skip
+
+    def _made_calls(self, answer: Answer) -> Iterator[PrintedStep]:
+        for site, callee in answer.calls[:_CALLS]:
+            more = f", and {len(answer.calls) - 1} more" if len(answer.calls) > _CALLS else ""
+            text = f"so it runs {shown(str(self._names.method(callee)))}{more}"
+            yield PrintedStep("call", self._place_of(site), text, (Fact("Calls", (site, callee)),))
+            if more:
+                return
+
+    def _premise(self, premise: Premise, heading: bool) -> Iterator[PrintedStep]:
+        """Yields the steps by which an operand gets its object, what explains the object's origin first."""
+        if premise.because is not None:
+            yield from self._inferred(premise.because)
+        for part in premise.parts:
+            yield from self._premise(part, heading=False)
+        printed = list(self._chain(premise))
+        if printed and heading:
+            printed[0] = printed[0]._replace(heading=f"the {premise.operand}")
+        yield from printed
+
+    def _chain(self, premise: Premise) -> Iterator[PrintedStep]:
+        """Yields a chain's steps; those within a method belong to the next that is of interest."""
+        chain = premise.chain
+        subject = self._phrases.origin(chain.origin, chain.obj)
+        facts, casts = list(chain.origin.facts), [""]
+        first = True
+        for step in chain.steps:
+            facts += step.facts
+            if step.kind in LOCAL:
+                casts = [f"{self._phrases.step(step)} and "] if step.kind == CAST else casts
+                continue
+            at = self._place(step.method, step.offset)
+            if first and self._elsewhere(chain.origin, step):
+                yield self._origin_step(premise, f"{subject}", chain.origin.facts, chain.origin.pointer)
+                facts = facts[len(chain.origin.facts) :]
+                subject = "it"
+            text = f"{casts[0]}{self._phrases.step(step)}"
+            text = f"{subject} is {text}" if first and subject != "it" else text
+            yield PrintedStep(step.kind, at, text, tuple(facts), chain.obj, step.target)
+            facts, casts, first = [], [""], False
+        if first and chain.origin.kind != chains.RULE:
+            last = chain.steps[-1].target if chain.steps else chain.origin.pointer
+            yield self._origin_step(premise, f"{subject} is the {premise.operand}", tuple(facts), last)
+
+    def _elsewhere(self, origin: chains.Origin, step: Step) -> bool:
+        """Returns whether the origin is not where the first step is, so that it gets a line of its own."""
+        if origin.kind == chains.RULE or origin.method == NONE:
+            return False
+        here, there = self._place(origin.method, origin.offset), self._place(step.method, step.offset)
+        return (here.method, here.line) != (there.method, there.line)
+
+    def _origin_step(self, premise: Premise, text: str, facts: Sequence[Fact], pointer: int) -> PrintedStep:
+        origin = premise.chain.origin
+        at = self._place(origin.method, origin.offset)
+        return PrintedStep(origin.kind, at, text, tuple(facts), premise.chain.obj, pointer)
+
+    # --- places
+    def _place_of(self, site: int) -> Place:
+        sites = self._result.sites
+        return self._place(int(sites.method[site]), int(sites.offset[site]))
+
+    def _place(self, method: int, offset: int) -> Place:
+        if method < 0:
+            return Place("", "", NONE, NONE)
+        name = self._names.method(method)
+        return Place(shown(str(name)), _file_of(name.declaring), self._names.line(method, offset), offset)
+
+
+def _file_of(internal: str) -> str:
+    """Returns the usual source file of a class: that of its outermost class."""
+    return shown(internal.rpartition("/")[2].split("$")[0] or internal) + ".java"
+
+
+def _short(paper: str) -> str:
+    """Returns the authors and the year of a citation.
+
+    >>> _short("Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005")
+    'Livshits, Whaley, Lam 2005'
+    """
+    authors, _, rest = paper.partition(". ")
+    year = rest.rpartition(" ")[2]
+    return f"{authors} {year}" if year.isdigit() else paper
+
+
+def _parameters(names: Names, methods: Int32) -> Int32:
+    """Returns the number of parameters of each method, the receiver included."""
+    table = names.columns.methods[np.searchsorted(names.columns.methods[:, 0], methods)]
+    descriptors, which = np.unique(table[:, 3], return_inverse=True)
+    counts = np.array(
+        [len(parameter_descriptors(names.texts[each])) for each in descriptors.tolist()], np.int32
+    )
+    found: Int32 = (counts[which] + ((table[:, 4] & ACC_STATIC) == 0)).astype(np.int32)
+    return found

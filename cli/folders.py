@@ -1,0 +1,44 @@
+"""The user's cache and state folders: private, and never through a link that someone else put there."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from cli.exits import Exit, Failure
+
+NAME = "heliograph"
+
+
+def cache_root() -> Path:
+    """Returns the folder of caches: below XDG_CACHE_HOME, or where the specification puts them."""
+    return _base("XDG_CACHE_HOME", ".cache") / NAME
+
+
+def state_root() -> Path:
+    """Returns the folder of state, which holds the runs: below XDG_STATE_HOME, or where the specification puts it."""
+    return _base("XDG_STATE_HOME", ".local/state") / NAME
+
+
+def _base(variable: str, usual: str) -> Path:
+    # The specification says that relative paths are to be ignored.
+    given = os.environ.get(variable, "")
+    return Path(given) if given and Path(given).is_absolute() else Path.home() / usual
+
+
+def private(folder: Path) -> Path:
+    """Returns `folder`, made with mode 0700. Raises `Failure` if it is a link or belongs to someone else."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError as problem:
+        raise Failure(Exit.NO_INPUT, f"{folder} can't be used: {problem.strerror}") from None
+    if not stat.S_ISDIR(status.st_mode):
+        raise Failure(Exit.NO_INPUT, f"{folder} is no folder but a link or a file; remove it")
+    if hasattr(os, "getuid") and status.st_uid != os.getuid():
+        raise Failure(Exit.NO_INPUT, f"{folder} belongs to another user")
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        folder.chmod(0o700)
+    return folder

@@ -1,0 +1,253 @@
+"""Names of the elements of a program, as columns that a run keeps: integers there, text here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple, Protocol, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cli.text import class_name
+from cypher import schema
+from cypher.program import APPLICATION, Program
+from cypher.schema import NONE, Int32, Int64, UInt8
+from engine.heap import CLASS_OBJECT
+from engine.result import Result
+
+# An offset in a method needs fewer bits (JVMS 4.7.3).
+_OFFSET_BITS = 17
+
+
+class ReportingProgram(Program, Protocol):
+    """A program that also answers what only reports need."""
+
+    def name_of_signature(self, signature: int) -> tuple[str, str]:
+        """Returns (name, descriptor) of what a call names."""
+
+    def line_tables(self, methods: Int32) -> tuple[Int64, Int32, Int32]:
+        """Returns where the line table of each method begins, and the (offset, line) of all of them."""
+
+
+class MethodName(NamedTuple):
+    """A method by name; `declaring` is an internal name."""
+
+    declaring: str
+    name: str
+    descriptor: str
+    flags: int
+
+    @property
+    def qualified(self) -> str:
+        """Returns the name without parameters, as in `a.b.C.m`."""
+        return f"{class_name(self.declaring)}.{self.name}"
+
+    def __str__(self) -> str:
+        return f"{class_name(self.declaring)}.{self.name}{self.descriptor}"
+
+
+class Columns(NamedTuple):
+    """What a run stores of names.
+
+    Texts are in UTF-8 with surrogates, text `i` at `text_at[i]`. `types` has (text, flags) by type id.
+    `methods` and `fields` have (id, declaring type, text of the name, text of the descriptor, flags), sorted
+    by id, `signatures` (id, text of the name, text of the descriptor), `constants` (id, text).
+    Method row `i` has its lines at `line_at[i]`: `lines` are (offset, line).
+    """
+
+    text_at: Int64
+    text_bytes: UInt8
+    types: Int32
+    methods: Int32
+    fields: Int32
+    signatures: Int32
+    constants: Int32
+    line_at: Int64
+    lines: Int32
+
+
+class _Texts:
+    """Interns texts."""
+
+    def __init__(self) -> None:
+        self.ids: dict[str, int] = {}
+
+    def of(self, text: str) -> int:
+        return self.ids.setdefault(text, len(self.ids))
+
+    def columns(self) -> tuple[Int64, UInt8]:
+        """Returns where each text begins, and all of them."""
+        encoded = [each.encode("utf-8", "surrogatepass") for each in self.ids]
+        at = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(each) for each in encoded], out=at[1:])
+        return at, np.frombuffer(b"".join(encoded), np.uint8)
+
+
+def columns_of(program: ReportingProgram, result: Result) -> Columns:
+    """Returns the names of everything that `result` mentions."""
+    texts = _Texts()
+    method_rows = _members(texts, _methods_in(result), program.name_of_method, program.flags_of_method)
+    field_rows = _members(texts, _fields_in(result), program.name_of_field, program.flags_of_field)
+    unresolved = _distinct(result.sites.signature[result.sites.callee < 0])
+    signatures = ((each, *map(texts.of, program.name_of_signature(each))) for each in unresolved.tolist())
+    constants = _distinct(result.facts[schema.StringConstant].text).tolist()
+    last = max(int(each.max(initial=NONE)) for each in _types_in(result, method_rows, field_rows))
+    types = ((texts.of(program.name_of_type(each)), program.flags_of_type(each)) for each in range(last + 1))
+    columns = (
+        _table(2, types), method_rows, field_rows, _table(3, signatures),
+        _table(2, ((each, texts.of(program.text(each))) for each in constants)),
+    )  # fmt: skip
+    line_at, offsets, lines = program.line_tables(method_rows[:, 0])
+    return Columns(*texts.columns(), *columns, line_at, np.stack((offsets, lines), axis=1).astype(np.int32))
+
+
+def _methods_in(result: Result) -> Int32:
+    return _distinct(
+        result.reached, result.call_callee, result.sites.method, result.sites.callee, result.objects.method,
+        _targets_in(result, "method"),
+    )  # fmt: skip
+
+
+def _fields_in(result: Result) -> Int32:
+    relations = (schema.Load, schema.Store, schema.StaticLoad, schema.StaticStore)
+    mentioned = (result.facts[each].field for each in relations)
+    return _distinct(
+        result.static_field, result.points_to.field, *mentioned, _targets_in(result, "field")
+    )
+
+
+def _targets_in(result: Result, kind: str) -> Int32:
+    found = (target.id for each in result.reflective for target in each.targets if target.kind == kind)
+    return np.fromiter(found, np.int32)
+
+
+def _types_in(result: Result, *members: Int32) -> Iterator[Int32]:
+    """Yields columns of type ids: all of `result`, and the declaring types of `members`."""
+    for relation, rows in result.facts.items():
+        for name, kind in get_type_hints(relation).items():
+            if kind is schema.Type:
+                yield getattr(rows, name)
+    yield result.objects.type
+    yield result.objects.payload[result.objects.kind == CLASS_OBJECT]
+    yield result.sites.declared
+    yield _targets_in(result, "type")
+    for rows in members:
+        yield rows[:, 1]
+
+
+def _distinct(*columns: Int32) -> Int32:
+    """Returns the ids in `columns`, ascending, without -1."""
+    found: Int32 = np.unique(np.concatenate(columns)).astype(np.int32)
+    return found[found >= 0]
+
+
+def _members(
+    texts: _Texts, ids: Int32, name_of: Callable[[int], tuple[int, str, str]], flags_of: Callable[[int], int]
+) -> Int32:
+    """Returns the rows of `Columns.methods` or `Columns.fields` for `ids`."""
+
+    def rows() -> Iterator[tuple[int, ...]]:
+        for each in ids.tolist():
+            declaring, name, descriptor = name_of(each)
+            yield each, declaring, texts.of(name), texts.of(descriptor), flags_of(each)
+
+    return _table(5, rows())
+
+
+def _table(width: int, rows: Iterable[tuple[int, ...]]) -> Int32:
+    return np.array(list(rows), np.int32).reshape(-1, width)
+
+
+class Names:
+    """Looks names up by id."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self._methods: dict[int, MethodName] = {}
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """All texts."""
+        data, at = self.columns.text_bytes.tobytes(), self.columns.text_at.tolist()
+        return [
+            data[start:end].decode("utf-8", "surrogatepass") for start, end in zip(at, at[1:], strict=False)
+        ]
+
+    def internal_type(self, type_: int) -> str:
+        """Returns the internal name or array descriptor of a type."""
+        return self.texts[self.columns.types[type_, 0]]
+
+    def type(self, type_: int) -> str:
+        """Returns the name of a type in Java's notation."""
+        return class_name(self.internal_type(type_))
+
+    def type_flags(self, type_: int) -> int:
+        """Returns the access flags of a type, with PHANTOM and APPLICATION."""
+        return int(self.columns.types[type_, 1])
+
+    def method(self, method: int) -> MethodName:
+        """Returns a method by name."""
+        found = self._methods.get(method)
+        if found is None:
+            _, declaring, name, descriptor, flags = self.columns.methods[self._method_rows[method]].tolist()
+            texts = self.texts
+            found = MethodName(self.internal_type(declaring), texts[name], texts[descriptor], flags)
+            self._methods[method] = found
+        return found
+
+    def field(self, field: int) -> str:
+        """Returns a field as `a.b.C.f`."""
+        _, declaring, name, _, _ = self._row(self.columns.fields, field)
+        return f"{self.type(declaring)}.{self.texts[name]}"
+
+    def constant(self, text: int) -> str:
+        """Returns a string constant."""
+        return self.texts[self._row(self.columns.constants, text)[1]]
+
+    def signature(self, signature: int) -> tuple[str, str]:
+        """Returns (name, descriptor) of what a call names that resolves to no method."""
+        _, name, descriptor = self._row(self.columns.signatures, signature)
+        return self.texts[name], self.texts[descriptor]
+
+    def is_application(self, methods: Int32) -> NDArray[np.bool_]:
+        """Returns which of `methods` the application declares."""
+        rows = np.searchsorted(self.columns.methods[:, 0], methods)
+        found: NDArray[np.bool_] = (self.columns.methods[rows, 4] & APPLICATION) != 0
+        return found
+
+    def lines(self, methods: Int32, offsets: Int32) -> Int32:
+        """Returns the source line of each (method, offset), -1 where there is none."""
+        at, table = self.columns.line_at, self.columns.lines
+        rows = np.searchsorted(self.columns.methods[:, 0], methods)
+        owner = np.repeat(np.arange(len(at) - 1), np.diff(at))
+        key = owner << _OFFSET_BITS | table[:, 0]
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        place = np.searchsorted(key, rows.astype(np.int64) << _OFFSET_BITS | offsets, "right") - 1
+        known = (place >= 0) & (methods >= 0) & (offsets >= 0)
+        known[known] = owner[order[place[known]]] == rows[known]
+        lines = np.full(len(rows), NONE, np.int32)
+        lines[known] = table[order[place[known]], 1]
+        return lines
+
+    def line(self, method: int, offset: int) -> int:
+        """Returns the source line of one instruction, -1 if there is none."""
+        if method < 0 or offset < 0:
+            return NONE
+        row = self._method_rows[method]
+        start, end = self.columns.line_at[row : row + 2].tolist()
+        table = self.columns.lines[start:end]
+        before = table[table[:, 0] <= offset]
+        return int(before[np.argmax(before[:, 0]), 1]) if len(before) else NONE
+
+    @cached_property
+    def _method_rows(self) -> dict[int, int]:
+        return {method: row for row, method in enumerate(self.columns.methods[:, 0].tolist())}
+
+    def _row(self, table: Int32, wanted: int) -> list[int]:
+        row = int(np.searchsorted(table[:, 0], wanted))
+        if row == len(table) or table[row, 0] != wanted:
+            raise KeyError(wanted)
+        found: list[int] = table[row].tolist()
+        return found

@@ -1,0 +1,251 @@
+"""Shortest chains: how an object gets from where it is made, or enters the program, to a pointer."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from cypher import schema
+from cypher.schema import NONE
+from engine import heap
+from engine.flow import INTO_CALL, LOCAL, OUT_OF_CALL, RETURN, Fact, FactRelation, Flow, Step
+
+# Kinds of origin.
+CONSTANT, CLASS_LITERAL, NEW, RULE, CLASS_OF, SOURCE, NATIVE, ENTRY, GIVEN = (
+    "constant", "class-literal", "new", "rule", "class-of", "source", "native", "entry", "given",
+)  # fmt: skip
+# The most calls that a chain may have entered and not left, and the most states looked at before chains are
+# allowed to leave calls at other places than those where they entered them.
+_DEPTH, _STATES = 12, 40_000
+_MADE = {
+    heap.CLASS_OBJECT: "ClassObject", heap.METHOD_OBJECT: "MethodObject", heap.FIELD_OBJECT: "FieldObject",
+    heap.UNKNOWN: "UnknownObject", heap.REFLECTIVE: "NewInstanceTarget",
+}  # fmt: skip
+_KNOWN = frozenset(
+    {heap.STRING, heap.OTHER_STRINGS, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT}
+)
+
+
+class Origin(NamedTuple):
+    """How an object first comes to `pointer`.
+
+    RULE: `site` is the reflective call, `relation` what was derived there; CLASS_OF: a call of `getClass`;
+    SOURCE: a call of the input source `callee`; NATIVE: `callee` is the method; GIVEN: by a model of the JVM.
+    """
+
+    kind: str
+    pointer: int
+    method: int
+    offset: int
+    facts: tuple[Fact, ...]
+    site: int = NONE
+    callee: int = NONE
+    relation: str = ""
+
+
+class Chain(NamedTuple):
+    """The way of `obj` from its origin to a pointer, in the order in which it goes."""
+
+    obj: int
+    origin: Origin
+    steps: tuple[Step, ...]
+
+
+class Marks(NamedTuple):
+    """What ends a chain besides facts.
+
+    `derives(site, relation, payload)` says whether a rule made a call return a metaobject, `gets_class(site)`
+    whether it is of `getClass`, and `is_source(method)` whether a method is an input source.
+    """
+
+    derives: Callable[[int, str, int], bool]
+    gets_class: Callable[[int], bool]
+    is_source: Callable[[int], bool]
+
+
+# A pointer, and the calls that lead to it and have to be left where they were entered, innermost last.
+_State = tuple[int, tuple[int, ...]]
+
+
+class Chains:
+    """Finds chains. Those that leave each call where it was entered come first; a heap access may do so anywhere."""
+
+    def __init__(self, flow: Flow, marks: Marks) -> None:
+        self._flow, self._marks = flow, marks
+        self._found: dict[tuple[int, int], Chain] = {}
+
+    def to(self, pointer: int, obj: int) -> Chain:
+        """Returns a shortest chain of `obj` to `pointer`, which holds it; steps within a method count nothing."""
+        found = self._found.get((pointer, obj))
+        if found is None:
+            found = self._search(pointer, obj, exact=True) or self._search(pointer, obj, exact=False)
+            assert found is not None
+            self._found[pointer, obj] = found
+        return found
+
+    def _search(self, pointer: int, obj: int, *, exact: bool) -> Chain | None:
+        """Goes back breadth first, steps within a method before others."""
+        start: _State = (pointer, ())
+        came: dict[_State, tuple[_State, Step] | None] = {start: None}
+        queue: deque[tuple[_State, tuple[_State, Step] | None]] = deque([(start, None)])
+        done: set[_State] = set()
+        ends: list[_State] = []
+        while queue:
+            state, by = queue.popleft()
+            if state in done:
+                continue
+            done.add(state)
+            came[state] = by
+            origin = self._origin(state[0], obj)
+            if origin is not None:
+                return Chain(obj, origin, self._steps(state, came, start))
+            if exact and len(done) > _STATES:
+                return None
+            steps = self._flow.steps_into(state[0], obj)
+            if not steps:
+                ends.append(state)
+            for step in steps:
+                context = _before(step, state[1]) if exact else ()
+                if context is None or len(context) > _DEPTH:
+                    continue
+                before = (step.source, context)
+                if before not in done:
+                    if step.kind in LOCAL:
+                        queue.appendleft((before, (state, step)))
+                    else:
+                        queue.append((before, (state, step)))
+        if exact and not ends:
+            return None
+        return Chain(
+            obj, self._given((ends or [start])[0][0], obj), self._steps((ends or [start])[0], came, start)
+        )
+
+    def _steps(
+        self, state: _State, came: dict[_State, tuple[_State, Step] | None], start: _State
+    ) -> tuple[Step, ...]:
+        """Returns the steps from `state` on, those that leave a call elsewhere than it was entered marked."""
+        steps = []
+        while state != start:
+            by = came[state]
+            assert by is not None
+            state, step = by
+            steps.append(step)
+        return tuple(_marked(steps))
+
+    # --- origins
+    def _origin(self, pointer: int, obj: int) -> Origin | None:
+        """Returns how `obj` is put into `pointer`, None if it only comes from other pointers."""
+        for relation, row in self._flow.rows_into(pointer):
+            if (
+                relation is schema.New
+                or relation is schema.StringConstant
+                or relation is schema.ClassConstant
+            ):
+                origin = self._by_fact(relation, row, pointer, obj)
+            elif relation == RETURN:
+                origin = self._by_call(row, pointer, obj)
+            else:
+                continue
+            if origin is not None:
+                return origin
+        return self._by_native(pointer, obj)
+
+    def _by_fact(self, relation: FactRelation, row: int, pointer: int, obj: int) -> Origin | None:
+        objects, rows = self._flow.evidence.objects, self._flow.evidence.facts[relation]
+        kind, payload = int(objects.kind[obj]), int(objects.payload[obj])
+        method, offset = int(rows.method[row]), int(rows.offset[row])
+        if relation is schema.StringConstant:
+            text = int(rows.text[row])
+            known = (
+                payload == text
+                if kind == heap.STRING
+                else kind == heap.OTHER_STRINGS and not self._named(text)
+            )
+            found = CONSTANT
+        elif relation is schema.ClassConstant:
+            known, found = kind == heap.CLASS_OBJECT and payload == int(rows.type[row]), CLASS_LITERAL
+        else:
+            same = (int(objects.method[obj]), int(objects.offset[obj])) == (method, offset)
+            known = int(objects.type[obj]) == int(rows.type[row]) and (
+                kind == heap.MERGED or (kind == heap.ALLOCATED and same)
+            )
+            found = NEW
+        return Origin(found, pointer, method, offset, (self._flow.fact(relation, row),)) if known else None
+
+    _texts: frozenset[int] | None = None
+
+    def _named(self, text: int) -> bool:
+        """Returns whether a string constant is an object of its own."""
+        if self._texts is None:
+            objects = self._flow.evidence.objects
+            self._texts = frozenset(objects.payload[objects.kind == heap.STRING].tolist())
+        return text in self._texts
+
+    def _by_call(self, site: int, pointer: int, obj: int) -> Origin | None:
+        """Returns the origin if the call at `site` is reflective, of `getClass`, or of an input source."""
+        objects, sites = self._flow.evidence.objects, self._flow.evidence.sites
+        kind = int(objects.kind[obj])
+        method, offset = int(sites.method[site]), int(sites.offset[site])
+        put = Fact("PointsTo", (pointer, obj))
+        if int(sites.cut[site]):
+            payload = int(objects.payload[obj])
+            own = kind not in (heap.UNKNOWN, heap.REFLECTIVE) or payload == site
+            if kind in _MADE and own and self._marks.derives(site, _MADE[kind], payload):
+                return Origin(RULE, pointer, method, offset, (put,), site, relation=_MADE[kind])
+            if kind == heap.CLASS_OBJECT and self._marks.gets_class(site):
+                return Origin(CLASS_OF, pointer, method, offset, (put,), site)
+            return None
+        if kind in _KNOWN:
+            return None
+        for callee in self._flow.callees(site):
+            if self._marks.is_source(callee):
+                source = self._flow.variable(callee, self._flow.parameters_of(callee))
+                if self._flow.sets.contains(source, obj):
+                    facts = (put, Fact("Calls", (site, callee)))
+                    return Origin(SOURCE, pointer, method, offset, facts, site, callee)
+        return None
+
+    def _by_native(self, pointer: int, obj: int) -> Origin | None:
+        objects = self._flow.evidence.objects
+        if int(objects.kind[obj]) not in (heap.NATIVE, heap.UNKNOWN):
+            return None
+        owner = self._flow.method_of(pointer)
+        if owner is None or owner[1] != self._flow.parameters_of(owner[0]):
+            return None
+        if int(objects.method[obj]) not in (NONE, owner[0]) or int(objects.offset[obj]) != NONE:
+            return None
+        put = Fact("PointsTo", (pointer, obj))
+        return Origin(NATIVE, pointer, owner[0], 0, (put,), callee=owner[0])
+
+    def _given(self, pointer: int, obj: int) -> Origin:
+        kind = ENTRY if int(self._flow.evidence.objects.kind[obj]) == heap.ENTRY else GIVEN
+        return Origin(kind, pointer, NONE, NONE, (Fact("PointsTo", (pointer, obj)),))
+
+
+def _before(step: Step, context: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Returns the calls to be left before `step`, None if it leaves another one than was entered last."""
+    if step.kind in LOCAL:
+        return context
+    if step.kind in OUT_OF_CALL:
+        return (*context, step.site)
+    if step.kind in INTO_CALL:
+        if not context:
+            return ()
+        return context[:-1] if context[-1] == step.site else None
+    return ()
+
+
+def _marked(steps: Iterable[Step]) -> Iterator[Step]:
+    """Yields steps in the order of the flow; `mixed` is set where a call returns to where it wasn't made."""
+    entered: list[int] = []
+    for step in steps:
+        if step.kind in INTO_CALL:
+            entered.append(step.site)
+        elif step.kind in OUT_OF_CALL:
+            if entered and entered.pop() != step.site:
+                yield step._replace(mixed=True)
+                continue
+        elif step.kind not in LOCAL:
+            entered.clear()
+        yield step

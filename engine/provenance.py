@@ -1,0 +1,398 @@
+"""Why a reflective call has its targets, and where what is unknown of it comes from.
+
+Two kinds of provenance are put together: flow (a shortest chain to each operand, see `engine.chains`) and
+inference (which rule derived a target, and from which operands). What a rule made, such as the method object
+of a `Method.invoke`, is explained in turn by the call that made it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from cypher.schema import NONE
+from engine import heap
+from engine.chains import CLASS_OF, CONSTANT, RULE, SOURCE, Chain, Chains, Marks, Origin
+from engine.constraints import STRING
+from engine.flow import LOCAL, Evidence, Flow, Index
+from engine.reflection import api
+from engine.reflection.sources import COMPUTED, Source, sources_by_method
+from engine.result import Derived, ReflectiveSite, Target
+from engine.sites import INITIALISATION
+
+# What the subject of a call is, by its role.
+SUBJECTS = {
+    api.GET_MEMBER: "class", api.CLASS_NEW: "class", api.CONSTRUCTOR_NEW: "constructor", api.INVOKE: "method",
+    api.FIELD_GET: "field", api.FIELD_SET: "field",
+}  # fmt: skip
+# The relation that holds the targets of a role, and the kind of object at the subject that leads to them.
+_RELATIONS = {
+    api.FOR_NAME: "ClassObject", api.GET_MEMBER: "MethodObject", api.CLASS_NEW: "NewInstanceTarget",
+    api.CONSTRUCTOR_NEW: "NewInstanceTarget", api.INVOKE: "ResolvedInvoke", api.FIELD_GET: "ResolvedField",
+    api.FIELD_SET: "ResolvedField",
+}  # fmt: skip
+_MEMBERS = {
+    api.CONSTRUCTOR_NEW: heap.METHOD_OBJECT, api.INVOKE: heap.METHOD_OBJECT, api.FIELD_GET: heap.FIELD_OBJECT,
+    api.FIELD_SET: heap.FIELD_OBJECT,
+}  # fmt: skip
+_METAOBJECTS = frozenset({heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT})
+_CONSTANTS = frozenset({heap.STRING, heap.OTHER_STRINGS})
+# How far computed strings are followed into the strings from which they are computed.
+_COMPUTATIONS = 6
+
+
+class MemberName(Protocol):
+    """A method by name."""
+
+    @property
+    def declaring(self) -> str:
+        """The internal name of the declaring class."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+    @property
+    def descriptor(self) -> str:
+        """The descriptor."""
+
+
+class Names(Protocol):
+    """What explanations need of names."""
+
+    def internal_type(self, type_: int) -> str:
+        """Returns the internal name or array descriptor of a type."""
+
+    def method(self, method: int) -> MemberName:
+        """Returns a method by name."""
+
+    def field(self, field: int) -> str:
+        """Returns a field as `a.b.C.f`."""
+
+    def constant(self, text: int) -> str:
+        """Returns a string constant."""
+
+
+class Premise(NamedTuple):
+    """The operand of that name may be the last object of `chain`; `because` explains the chain's origin."""
+
+    operand: str
+    chain: Chain
+    because: Inference | None = None
+    parts: tuple[Premise, ...] = ()
+
+
+class Inference(NamedTuple):
+    """A rule derived the row (`site`, `detail`) of `derived.relation` from the premises, each for an operand.
+
+    Empty premises say that it is being explained already.
+    """
+
+    derived: Derived
+    role: str
+    premises: tuple[Premise, ...]
+
+
+class Answer(NamedTuple):
+    """Why a site has `target`; without one, an operand that leads to none, as it is unknown or names nothing.
+
+    `calls` are the (site, callee) that follow from the target.
+    """
+
+    target: Target | None
+    inference: Inference | None
+    premise: Premise | None = None
+    calls: tuple[tuple[int, int], ...] = ()
+
+
+class Provenance:
+    """Explains the reflective sites of one run."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        reflective: tuple[ReflectiveSite, ...],
+        derived: tuple[Derived, ...],
+        names: Names,
+    ) -> None:
+        self._names = names
+        self.flow = Flow(evidence)
+        self._sites = {each.site: each for each in reflective}
+        self._derived = {(each.relation, each.site, each.detail): each for each in reversed(derived)}
+        self._derived_at: dict[tuple[str, int], list[Derived]] = defaultdict(list)
+        for each in derived:
+            self._derived_at[each.relation, each.site].append(each)
+        self._sources = sources_by_method()
+        self._chains = Chains(self.flow, Marks(self._derives, self._gets_class, self._is_source))
+        self._inferred: dict[tuple[str, int, int], Inference] = {}
+        self._open: set[tuple[str, int, int]] = set()
+        self._computing: set[int] = set()
+        self._caused: Index | None = None
+
+    # --- what chains ask
+    def _derives(self, site: int, relation: str, payload: int) -> bool:
+        if relation in ("UnknownObject", "NewInstanceTarget"):
+            return bool(self._derived_at.get((relation, site)))
+        return (relation, site, payload) in self._derived
+
+    def _gets_class(self, site: int) -> bool:
+        callee = int(self.flow.evidence.sites.callee[site])
+        if callee < 0:
+            return False
+        found = self._names.method(callee)
+        return (found.declaring, found.name) == ("java/lang/Object", "getClass")
+
+    def _is_source(self, method: int) -> bool:
+        return self.source_of(method) is not None
+
+    def source_of(self, method: int) -> Source | None:
+        """Returns the row of the table of input sources for a method."""
+        found = self._names.method(method)
+        return self._sources.get((found.declaring, found.name))
+
+    def key_of(self, origin: Origin) -> str | None:
+        """Returns the constant that says which property, variable or entry an input source is asked for, if known."""
+        source = self.source_of(origin.callee)
+        if source is None or source.key < 0:
+            return None
+        pointer = self.flow.argument(origin.site, source.key)
+        found = self.flow.sets.objects_of(pointer).tolist() if pointer >= 0 else []
+        if len(found) != 1:
+            return None
+        chain = self._chains.to(pointer, found[0])
+        if chain.origin.kind != CONSTANT or any(step.kind not in LOCAL for step in chain.steps):
+            return None
+        return self._names.constant(chain.origin.facts[0].row[2])
+
+    # --- answers
+    def answers(self, site: int) -> tuple[Answer, ...]:
+        """Returns why the site has each of its targets, then what it has none for."""
+        explained = self._sites[site]
+        found = [
+            Answer(
+                target,
+                self._inference(_relation(explained.role, target), site, target.id),
+                calls=tuple(self._calls_for(site, target)),
+            )
+            for target in explained.targets
+        ]
+        used = {
+            premise.chain.obj
+            for answer in found
+            if answer.inference is not None
+            for premise in answer.inference.premises
+        }
+        return (*found, *self._unanswered(explained, used))
+
+    def _calls_for(self, site: int, target: Target) -> Iterator[tuple[int, int]]:
+        """Yields the call edges made on behalf of a site that go to `target`, or to what initialises it."""
+        sites = self.flow.evidence.sites
+        if self._caused is None:
+            self._caused = Index(sites.cause)
+        for made in self._caused.of(site):
+            initialises = int(sites.origin[made]) == INITIALISATION
+            for callee in self.flow.callees(made):
+                if target.kind == "type":
+                    fits = initialises and self._initialises(callee, target.id)
+                elif target.kind == "method" and not initialises:
+                    fits = self._may_run(callee, target.id)
+                else:
+                    fits = False
+                if fits:
+                    yield made, callee
+
+    def _initialises(self, callee: int, type_: int) -> bool:
+        return self._names.method(callee).declaring == self._names.internal_type(type_)
+
+    def _may_run(self, callee: int, target: int) -> bool:
+        found, wanted = self._names.method(callee), self._names.method(target)
+        if wanted.name == "<init>":
+            return callee == target
+        return (found.name, found.descriptor) == (wanted.name, wanted.descriptor)
+
+    def _unanswered(self, explained: ReflectiveSite, used: set[int]) -> list[Answer]:
+        """Returns the operands that lead to no target: what is unknown first, then constants that name nothing."""
+        kinds = self.flow.evidence.objects.kind
+        unknown, absent = [], []
+        for operand, pointer in explained.operands.items():
+            if pointer < 0:
+                continue
+            for obj in self.flow.sets.objects_of(pointer).tolist():
+                kind = int(kinds[obj])
+                if obj in used or kind in _METAOBJECTS:
+                    continue
+                if kind not in _CONSTANTS:
+                    unknown.append((operand, pointer, obj))
+                elif not self._names_target(explained, obj):
+                    absent.append((operand, pointer, obj))
+        return [
+            Answer(None, None, self._premise(_operand(explained.role, operand), pointer, obj))
+            for operand, pointer, obj in (*unknown, *absent)
+        ]
+
+    def _names_target(self, explained: ReflectiveSite, obj: int) -> bool:
+        """Returns whether another explained target already has the name `obj`."""
+        if int(self.flow.evidence.objects.kind[obj]) != heap.STRING:
+            return False
+        text = self._names.constant(int(self.flow.evidence.objects.payload[obj]))
+        return any(self._name_of(target) == text for target in explained.targets)
+
+    def _name_of(self, target: Target) -> str:
+        """Returns the string by which reflection asks for a target."""
+        if target.kind == "type":
+            return self._names.internal_type(target.id).replace("/", ".")
+        if target.kind == "method":
+            return self._names.method(target.id).name
+        return self._names.field(target.id).rpartition(".")[2]
+
+    # --- inferences
+    def _inference(self, relation: str, site: int, detail: int) -> Inference | None:
+        """Returns how a rule came to a row, None if the run doesn't have it."""
+        key = (relation, site, detail)
+        derived = self._derived.get(key)
+        if derived is None or site not in self._sites:
+            return None
+        known = self._inferred.get(key)
+        if known is not None:
+            return known
+        role = self._sites[site].role
+        if key in self._open:
+            return Inference(derived, role, ())
+        self._open.add(key)
+        found = Inference(derived, role, tuple(self._premises(derived)))
+        self._open.discard(key)
+        self._inferred[key] = found
+        return found
+
+    def _premises(self, derived: Derived) -> list[Premise]:
+        """Returns the operands from which a row was derived."""
+        explained = self._sites[derived.site]
+        if derived.relation == "UnknownObject":
+            return self._unknown_premises(explained, derived.detail)
+        name, subject = explained.operands.get("name", NONE), explained.operands.get("subject", NONE)
+        found = []
+        if subject >= 0:
+            obj = self._subject(explained.role, subject, derived)
+            if obj >= 0:
+                found.append(self._premise(SUBJECTS[explained.role], subject, obj))
+        if name >= 0:
+            kind = {"ClassObject": "type", "FieldObject": "field"}.get(derived.relation, "method")
+            obj = self._named(name, self._name_of(Target(kind, derived.detail)))
+            if obj >= 0:
+                found.append(self._premise("name", name, obj))
+        return found
+
+    def _unknown_premises(self, explained: ReflectiveSite, pointer: int) -> list[Premise]:
+        kinds = self.flow.evidence.objects.kind
+        operand = next((name for name, each in explained.operands.items() if each == pointer), "name")
+        for obj in self.flow.sets.objects_of(pointer).tolist():
+            if int(kinds[obj]) not in _METAOBJECTS | _CONSTANTS:
+                return [self._premise(_operand(explained.role, operand), pointer, obj)]
+        return []
+
+    def _named(self, pointer: int, text: str) -> int:
+        """Returns the string constant `text` among the objects of `pointer`, or -1."""
+        objects = self.flow.evidence.objects
+        for obj in self.flow.sets.objects_of(pointer).tolist():
+            if (
+                int(objects.kind[obj]) == heap.STRING
+                and self._names.constant(int(objects.payload[obj])) == text
+            ):
+                return int(obj)
+        return NONE
+
+    def _subject(self, role: str, pointer: int, derived: Derived) -> int:
+        """Returns the object at the subject of a call that leads to a target, or -1."""
+        objects = self.flow.evidence.objects
+        kind = _MEMBERS.get(role, heap.CLASS_OBJECT)
+        candidates = [
+            obj for obj in self.flow.sets.objects_of(pointer).tolist() if int(objects.kind[obj]) == kind
+        ]
+        if role in _MEMBERS:
+            return next((obj for obj in candidates if int(objects.payload[obj]) == derived.detail), NONE)
+        # The class itself, if there; otherwise one that inherits the member, of which the first stands for all.
+        declaring = self._declaring(derived)
+        for obj in candidates:
+            type_ = int(objects.payload[obj])
+            if type_ >= 0 and self._names.internal_type(type_) == declaring:
+                return int(obj)
+        return candidates[0] if candidates else NONE
+
+    def _declaring(self, derived: Derived) -> str:
+        """Returns the internal name of the class that declares a target."""
+        if derived.relation == "FieldObject":
+            return self._names.field(derived.detail).rpartition(".")[0].replace(".", "/")
+        return self._names.method(derived.detail).declaring
+
+    # --- premises
+    def _premise(self, operand: str, pointer: int, obj: int) -> Premise:
+        """Returns the chain of `obj` to an operand, and what explains its origin."""
+        chain = self._chains.to(pointer, obj)
+        origin = chain.origin
+        if origin.kind == RULE:
+            return Premise(operand, chain, self._because(origin.relation, origin.site, obj))
+        if origin.kind == CLASS_OF:
+            return Premise(operand, chain, parts=self._receiver(origin.site, obj))
+        if (
+            origin.kind == SOURCE
+            and origin.site not in self._computing
+            and len(self._computing) < _COMPUTATIONS
+        ):
+            source = self.source_of(origin.callee)
+            if source is not None and source.kind == COMPUTED:
+                return Premise(operand, chain, parts=self._inputs(origin.site))
+        return Premise(operand, chain)
+
+    def _because(self, relation: str, site: int, obj: int) -> Inference | None:
+        """Returns how the call at `site` came to return `obj`."""
+        objects = self.flow.evidence.objects
+        detail = int(objects.payload[obj])
+        if relation in ("UnknownObject", "NewInstanceTarget"):
+            rows = self._derived_at[relation, site]
+            made = [
+                each
+                for each in rows
+                if relation == "UnknownObject"
+                or self._names.method(each.detail).declaring
+                == self._names.internal_type(int(objects.type[obj]))
+            ]
+            detail = (made or rows)[0].detail
+        return self._inference(relation, site, detail)
+
+    def _receiver(self, site: int, class_object: int) -> tuple[Premise, ...]:
+        """Returns the premise for an object of the class that a call of `getClass` returns."""
+        objects = self.flow.evidence.objects
+        receiver = self.flow.argument(site, 0)
+        wanted = int(objects.payload[class_object])
+        if receiver < 0:
+            return ()
+        for obj in self.flow.sets.objects_of(receiver).tolist():
+            if int(objects.type[obj]) == wanted:
+                return (self._premise("object", receiver, obj),)
+        return ()
+
+    def _inputs(self, site: int) -> tuple[Premise, ...]:
+        """Returns a premise for each string from which a call computes one, for one that is no constant if there is."""
+        objects = self.flow.evidence.objects
+        found = []
+        self._computing.add(site)
+        for variable in self.flow.arguments(site):
+            strings = [
+                obj
+                for obj in self.flow.sets.objects_of(variable).tolist()
+                if self._names.internal_type(int(objects.type[obj])) == STRING
+            ]
+            unknown = [obj for obj in strings if int(objects.kind[obj]) not in _CONSTANTS]
+            if strings:
+                found.append(self._premise("part", variable, (unknown or strings)[0]))
+        self._computing.discard(site)
+        return tuple(found)
+
+
+def _relation(role: str, target: Target) -> str:
+    return "FieldObject" if role == api.GET_MEMBER and target.kind == "field" else _RELATIONS[role]
+
+
+def _operand(role: str, operand: str) -> str:
+    return SUBJECTS.get(role, operand) if operand == "subject" else operand

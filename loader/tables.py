@@ -1,0 +1,166 @@
+"""The tables of a unit while they grow, and the unit that they become."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cypher.schema import Diagnostic
+from loader.compact import Bodies, compact
+from loader.frame import Frame
+from loader.symbols import Symbols
+from loader.unit import RELATIONS, Unit
+
+# Constraints move from lists, which are large, to arrays after this many bodies.
+_FLUSH = 2048
+# Columns that are collected as counts and become offsets.
+_COUNTS = ("class_interfaces_at", "class_fields_at", "class_methods_at", "class_bootstraps_at",
+           "bootstrap_arguments_at", "method_lines_at")  # fmt: skip
+_TABLES = (
+    "class_type", "class_super", "class_flags", "class_version", "class_source", "class_host", "class_entry",
+    "class_interfaces", "method_signature", "method_flags", "method_parameters", "method_code", "field_name",
+    "field_descriptor", "field_flags", "field_constant", "bootstrap_kind", "bootstrap_method",
+    "bootstrap_argument_ref",
+)  # fmt: skip
+
+
+def _int32(values: Iterable[int]) -> NDArray[np.int32]:
+    return np.array(values if isinstance(values, array | list) else list(values), np.int32)
+
+
+def _offsets(counts: Iterable[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns where each group begins, and where the last ends."""
+    return np.concatenate(([0], np.cumsum(np.asarray(counts, np.int64))))
+
+
+def _keys(table: Mapping[Any, int], width: int) -> list[NDArray[np.int32]]:
+    """Returns the columns of the keys of `table`."""
+    keys = np.array(list(table), np.int32).reshape(-1, width)
+    return [np.ascontiguousarray(column) for column in keys.T]
+
+
+class Tables:
+    """Columns that classes and methods are added to, one after the other."""
+
+    def __init__(self) -> None:
+        self.symbols = Symbols()
+        self.members: set[int] = set()  # texts that name a field or method declared here
+        self.frame = Frame({name: [] for name in RELATIONS})
+        self._columns: dict[str, array[int]] = defaultdict(lambda: array("i"))
+        self._rows: dict[str, array[int]] = {name: array("i") for name in RELATIONS}
+        self._bodies = array("i")  # methods that have one
+        self._sizes: list[NDArray[np.int64]] = []
+        self._waiting: list[int] = []  # sizes of the lists of rows at the start of each body, after a flush
+        self._lines = bytearray()
+
+    def append(self, column: str, value: int) -> None:
+        """Adds a value to a column; to one that ends in `_at`, the size of the next group."""
+        self._columns[column].append(value)
+
+    def extend(self, column: str, values: list[int]) -> None:
+        """Adds a group of values to a column."""
+        self._columns[column].extend(values)
+        self._columns[column + "_at"].append(len(values))
+
+    def add_lines(self, tables: list[bytes]) -> None:
+        """Adds the line numbers of the next method, as they stand in the class file."""
+        whole = [table[: len(table) & ~3] for table in tables]
+        for table in whole:
+            self._lines += table
+        self.append("method_lines_at", sum(len(table) for table in whole) >> 2)
+
+    def make_room(self) -> None:
+        """Says that a body begins, so that what there is of constraints is complete."""
+        if len(self._waiting) >= _FLUSH * len(RELATIONS):
+            self._flush()
+
+    def take_body(self) -> None:
+        """Says that the constraints that the frame has added are those of the method that is added next."""
+        self._bodies.append(len(self._columns["method_code"]))
+        self._waiting += self.frame.begun
+
+    def _flush(self) -> None:
+        """Moves constraints from lists to arrays."""
+        before = np.array([len(rows) for rows in self._rows.values()], np.int64)
+        self._sizes.append(before + np.array(self._waiting, np.int64).reshape(-1, len(RELATIONS)))
+        self._waiting.clear()
+        for name, listed in self.frame.rows.items():
+            self._rows[name].fromlist(listed)
+            listed.clear()
+
+    def unit(self, diagnostics: list[Diagnostic]) -> Unit:
+        """Returns the unit of all that has been added."""
+        symbols = self.symbols
+        columns = self._columns
+        texts = symbols.texts.encoded
+        names = np.zeros(len(texts), np.uint8)
+        names[list(self.members)] = 1
+        signature_name, signature_descriptor = _keys(symbols.signatures, 2)
+        method_ref_type, method_ref_signature, method_ref_interface = _keys(symbols.method_refs, 3)
+        field_ref_type, field_ref_name, field_ref_descriptor = _keys(symbols.field_refs, 3)
+        handle_kind, handle_ref = _keys(symbols.handles, 2)
+        bodies = self._compacted()
+        line_offset, line_number = self._line_columns()
+        return Unit(
+            text_at=_offsets([len(text) for text in texts]),
+            text_bytes=np.frombuffer(b"".join(texts), np.uint8),
+            text_member=names,
+            type_text=_int32(symbols.types),
+            signature_name=signature_name,
+            signature_descriptor=signature_descriptor,
+            method_ref_type=method_ref_type,
+            method_ref_signature=method_ref_signature,
+            method_ref_interface=method_ref_interface,
+            field_ref_type=field_ref_type,
+            field_ref_name=field_ref_name,
+            field_ref_descriptor=field_ref_descriptor,
+            handle_kind=handle_kind,
+            handle_ref=handle_ref,
+            bootstrap_argument_kind=_int32(columns["bootstrap_arguments"]),
+            method_variables=bodies.variables,
+            line_offset=line_offset,
+            line_number=line_number,
+            body_at=bodies.at,
+            body=bodies.columns,
+            diagnostics=diagnostics,
+            **self._plain_columns(),
+        )
+
+    def _plain_columns(self) -> dict[str, Any]:
+        """Returns the columns that are as they were added."""
+        offsets = {name: _offsets(self._columns[name]) for name in _COUNTS}
+        return {**offsets, **{name: _int32(self._columns[name]) for name in _TABLES}}
+
+    def _compacted(self) -> Bodies:
+        """Returns the constraints of all methods, as columns."""
+        self._flush()
+        rows = self._rows
+        ends = np.array([[len(each) for each in rows.values()]], np.int64)
+        widths = np.array([len(columns) for columns in RELATIONS.values()], np.int64)
+        counts = np.diff(np.concatenate([*self._sizes, ends]), axis=0) // widths
+        methods = len(self._columns["method_code"])
+        bodies = np.array(self._bodies, np.int64)
+        at: dict[str, NDArray[np.int64]] = {}
+        body: dict[str, dict[str, NDArray[np.int32]]] = {}
+        for place, (name, columns) in enumerate(RELATIONS.items()):
+            of_methods = np.zeros(methods, np.int64)
+            of_methods[bodies] = counts[:, place]
+            at[name] = _offsets(of_methods)
+            table = np.frombuffer(rows.pop(name), np.int32).reshape(-1, len(columns))
+            body[name] = {each: table[:, column].copy() for column, each in enumerate(columns)}
+        parameters = _int32(self._columns["method_parameters"])
+        return compact(at, body, parameters, _int32(self._columns["method_variables"]))
+
+    def _line_columns(self) -> list[NDArray[np.int32]]:
+        """Returns bytecode offset and line of each row of the line number tables, by method and offset."""
+        table = np.frombuffer(self._lines, ">u2").reshape(-1, 2).astype(np.int32)
+        counts = np.asarray(self._columns["method_lines_at"], np.int64)
+        key = np.repeat(np.arange(len(counts), dtype=np.int64) << 16, counts) + table[:, 0]
+        if (key[1:] < key[:-1]).any():
+            table = table[np.argsort(key, kind="stable")]
+        return [np.ascontiguousarray(column) for column in table.T]

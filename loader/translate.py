@@ -1,0 +1,318 @@
+"""The class files of one archive as a unit: names, hierarchy, members and constraints of method bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from cypher.program import ABSTRACT, ACC_STATIC, NATIVE
+from cypher.schema import NONE, Diagnostic
+from loader.bytecode import translate_body
+from loader.classfile import (
+    DYNAMIC,
+    MAJOR_FIRST,
+    MAJOR_LAST,
+    MODULE_FLAG,
+    Bootstrap,
+    ClassFile,
+    Code,
+    MalformedClass,
+    Member,
+    read_class,
+    text_of,
+)
+from loader.symbols import Pool, Shape
+from loader.tables import Tables
+from loader.unit import STRING, Unit
+
+# States of `Unit.method_code`.
+_NO_CODE, _TRANSLATED, _DROPPED = range(3)
+# Classes between two reports of progress.
+_STEP = 64
+_PREVIEW = 65535
+_NO_SHAPE = Shape(0, 0, 0, (), ((0, -1),))
+
+
+class _Declared(NamedTuple):
+    """A field or method of the class: texts of its name and descriptor, and where the rest of it is."""
+
+    name: int
+    descriptor: int
+    member: Member
+
+
+class _Class(NamedTuple):
+    """What a class file says outside of method bodies, in ids of the unit."""
+
+    file: ClassFile
+    pool: Pool
+    name: bytes
+    bootstraps: list[Bootstrap]
+    superclass: int
+    interfaces: list[int]
+    source: int
+    host: int
+    fields: list[_Declared]
+    constants: list[int]
+    methods: list[_Declared]
+
+
+def translate(
+    classes: Iterable[tuple[str, bytes]], label: str, progress: Callable[[int], None] | None = None
+) -> Unit:
+    """Returns the unit of an archive called `label`, given (entry name, content) of its class files.
+
+    Calls `progress` with the number of class files done so far. What can't be read is left out, with a
+    diagnostic.
+    """
+    translator = _Translator(label)
+    misnamed: list[tuple[str, bytes]] = []
+    done = 0
+    for done, (entry, content) in enumerate(classes, 1):
+        if not translator.add(entry, content):
+            misnamed.append((entry, content))
+        if progress is not None and not done % _STEP:
+            progress(done)
+    # The JVM doesn't find these by their own names, so that they come after the ones that it does.
+    for entry, content in misnamed:
+        translator.add(entry, content, misnamed=True)
+    if progress is not None and done % _STEP:
+        progress(done)
+    return translator.tables.unit(translator.diagnostics)
+
+
+class _Translator:
+    """Adds one class after the other to the tables of a unit."""
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.tables = Tables()
+        self.symbols = self.tables.symbols
+        self.diagnostics: list[Diagnostic] = []
+        self.names: set[bytes] = set()
+        self.entry = ""
+
+    def report(
+        self, problem: MalformedClass, method: str = "", severity: str = "warning", effect: str = "soundness"
+    ) -> None:
+        """Adds a diagnostic on the present class or one of its methods."""
+        self.diagnostics.append(
+            Diagnostic(problem.code, severity, problem.text, effect, self.label, self.entry, method)
+        )
+
+    def add(self, entry: str, content: bytes, *, misnamed: bool = False) -> bool:
+        """Adds the class in `content`; returns whether its name is that of its entry, or doesn't matter."""
+        self.entry = entry
+        try:
+            file = read_class(content)
+            if file.flags & MODULE_FLAG:
+                self._check_module(file)
+                return True
+            name = file.name
+            if not misnamed and text_of(name) + ".class" != entry:
+                return False
+            described = self._describe(file, name)
+        except MalformedClass as problem:
+            self.report(problem)
+            return True
+        if misnamed:
+            self.report(MalformedClass("CLS-WRONG-NAME", f"the entry holds the class {text_of(name)}"))
+        if name not in self.names:
+            self._check_version(file)
+            if file.extra:
+                self.report(
+                    MalformedClass("CLS-EXTRA", f"{file.extra} bytes behind the class"), effect="none"
+                )
+            self.names.add(name)
+            self._add(described)
+        return True
+
+    def _check_version(self, file: ClassFile) -> None:
+        major, minor = file.version
+        if not MAJOR_FIRST <= major <= MAJOR_LAST:
+            problem = MalformedClass("CLS-VERSION", f"class file version {major}.{minor}")
+            self.report(problem, effect="none")
+        elif minor == _PREVIEW and major > 55:
+            problem = MalformedClass("CLS-VERSION", f"class file version {major} with preview features")
+            self.report(problem, severity="note", effect="none")
+
+    def _check_module(self, file: ClassFile) -> None:
+        if file.methods.rows or file.fields.rows:
+            self.report(MalformedClass("CLS-MODULE", "a module declaration with members"), effect="none")
+
+    def _describe(self, file: ClassFile, name: bytes) -> _Class:
+        """Returns what `file` says outside of method bodies, before anything of it is added."""
+        bootstraps = self._bootstraps(file)
+        pool = Pool(file.pool, self.symbols, len(bootstraps))
+        attributes = file.attributes.rows
+        source = file.index_attribute(b"SourceFile", attributes)
+        host = file.index_attribute(b"NestHost", attributes)
+        fields = self._declared(pool, file.fields.rows)
+        return _Class(
+            file,
+            pool,
+            name,
+            bootstraps,
+            pool.types[file.superclass] if file.superclass else NONE,
+            [pool.types[index] for index in file.interfaces],
+            pool.texts[source] if source else NONE,
+            pool.types[host] if host else NONE,
+            fields,
+            [self._field_constant(file, pool, each.member) for each in fields],
+            self._declared(pool, file.methods.rows),
+        )
+
+    def _bootstraps(self, file: ClassFile) -> list[Bootstrap]:
+        try:
+            return file.bootstraps()
+        except MalformedClass as problem:
+            self.report(problem)
+            return []
+
+    def _declared(self, pool: Pool, members: list[Member]) -> list[_Declared]:
+        texts = pool.texts
+        return [_Declared(texts[member.name], texts[member.descriptor], member) for member in members]
+
+    def _field_constant(self, file: ClassFile, pool: Pool, member: Member) -> int:
+        """Returns the text that a static field holds from the start, -1 for none."""
+        if not member.attributes or not member.flags & ACC_STATIC:
+            return NONE
+        index = file.index_attribute(b"ConstantValue", member.attributes)
+        if not index:
+            return NONE
+        kind, ref, _ = pool.constants[index]
+        return ref if kind == STRING else NONE
+
+    def _add(self, described: _Class) -> None:
+        """Adds a class and its members to the tables."""
+        file, append = described.file, self.tables.append
+        append("class_type", self.symbols.type(described.name))
+        append("class_super", described.superclass)
+        append("class_flags", file.flags)
+        append("class_version", file.version[0])
+        append("class_source", described.source)
+        append("class_host", described.host)
+        append("class_entry", self.symbols.texts[_modified(self.entry)])
+        self.tables.extend("class_interfaces", described.interfaces)
+        append("class_fields_at", len(described.fields))
+        append("class_methods_at", len(described.methods))
+        for declared, constant in zip(described.fields, described.constants, strict=True):
+            self.tables.members.add(declared.name)
+            append("field_name", declared.name)
+            append("field_descriptor", declared.descriptor)
+            append("field_flags", declared.member.flags)
+            append("field_constant", constant)
+        for declared in described.methods:
+            self.tables.members.add(declared.name)
+            self._add_method(described, declared)
+        self._add_bootstraps(described)
+        if described.pool.dangling:
+            self.report(MalformedClass("CLS-INDY", "a constant names a bootstrap method that isn't there"))
+
+    def _add_method(self, described: _Class, declared: _Declared) -> None:
+        append = self.tables.append
+        member = declared.member
+        flags = member.flags
+        if (
+            flags & ACC_STATIC == 0
+            and described.file.version[0] < 51
+            and self._is_initialiser(described, member)
+        ):
+            flags |= ACC_STATIC  # as the JVM has it for these class files
+        static = bool(flags & ACC_STATIC)
+        state = _NO_CODE
+        lines: list[bytes] = []
+        shape = _NO_SHAPE
+        parameters = int(not static)
+        variables = parameters + 3
+        try:
+            shape = self.symbols.shape(described.file.pool.utf8(member.descriptor))
+            parameters += shape.positions
+            variables = parameters + 3
+            code = self._code(described.file, member)
+            if code is not None:
+                lines = code.lines
+                self.tables.make_room()
+                try:
+                    variables = translate_body(self.tables.frame, code, described.pool, shape, static)
+                finally:
+                    self.tables.take_body()
+                state = _TRANSLATED
+        except MalformedClass as problem:
+            state = _DROPPED
+            self.report(problem, self._method_name(described, member))
+        append("method_signature", self.symbols.signatures[declared.name, declared.descriptor])
+        append("method_flags", flags)
+        append("method_parameters", parameters)
+        append("method_variables", variables)
+        append("method_code", state)
+        self.tables.add_lines(lines)
+
+    def _is_initialiser(self, described: _Class, member: Member) -> bool:
+        return described.file.pool.utf8(member.name) == b"<clinit>"
+
+    def _code(self, file: ClassFile, member: Member) -> Code | None:
+        """Returns the code of a method that should have some."""
+        code = file.code(member)
+        if (code is None) != bool(member.flags & (NATIVE | ABSTRACT)):
+            raise MalformedClass(
+                "CLS-CODE", "a method without code" if code is None else "a method with code"
+            )
+        return code
+
+    def _method_name(self, described: _Class, member: Member) -> str:
+        pool = described.file.pool
+        name, descriptor = text_of(pool.utf8(member.name)), text_of(pool.utf8(member.descriptor))
+        return f"{text_of(described.name).replace('/', '.')}.{name}{descriptor}"
+
+    def _add_bootstraps(self, described: _Class) -> None:
+        tables = self.tables
+        tables.append("class_bootstraps_at", len(described.bootstraps))
+        for row in described.bootstraps:
+            try:
+                kind, method = self._bootstrap_method(described.pool, row)
+                arguments = [described.pool.constants[index][:2] for index in row.arguments]
+            except MalformedClass as problem:
+                self.report(MalformedClass("CLS-INDY", problem.text))
+                kind, method, arguments = 0, NONE, []
+            tables.append("bootstrap_kind", kind)
+            tables.append("bootstrap_method", method)
+            tables.extend("bootstrap_arguments", [kind for kind, _ in arguments])
+            for _, ref in arguments:
+                tables.append("bootstrap_argument_ref", ref)
+        if self._is_cyclic(described):
+            self.report(
+                MalformedClass("CLS-CP-CYCLE", "a dynamic constant is an argument of its own bootstrap")
+            )
+
+    def _bootstrap_method(self, pool: Pool, row: Bootstrap) -> tuple[int, int]:
+        kind, reference = pool.pool.handle(row.handle)
+        if not 5 <= kind <= 9:
+            raise MalformedClass("CLS-INDY", "a bootstrap method that is no method")
+        return kind, pool.method_ref(reference)
+
+    def _is_cyclic(self, described: _Class) -> bool:
+        """Returns whether dynamic constants among the arguments of bootstrap methods go in circles."""
+        pool = described.file.pool
+        needs: dict[int, set[int]] = {}
+        for number, row in enumerate(described.bootstraps):
+            for index in row.arguments:
+                if 0 < index < len(pool.at) and pool.at[index] and pool.tag(index) == DYNAMIC:
+                    needs.setdefault(number, set()).add(pool.pair_in(index, DYNAMIC)[0])
+        while needs:
+            # A row that needs none of the others can't be on a circle.
+            free = [number for number, needed in needs.items() if not needed & needs.keys()]
+            if not free:
+                return True
+            for number in free:
+                del needs[number]
+        return False
+
+
+def _modified(text: str) -> bytes:
+    """Returns modified UTF-8 of `text`: supplementary characters as two surrogates, each of three bytes."""
+    if text.isascii():
+        return text.encode()
+    units = text.encode("utf-16-le", "surrogatepass")
+    halves = "".join(chr(int.from_bytes(units[at : at + 2], "little")) for at in range(0, len(units), 2))
+    return halves.encode("utf-8", "surrogatepass")
