@@ -198,8 +198,13 @@ class Names:
 
     def field(self, field: int) -> str:
         """Returns a field as `a.b.C.f`."""
-        _, declaring, name, _, _ = self._row(self.columns.fields, field)
-        return f"{self.type(declaring)}.{self.texts[name]}"
+        declaring, name, _ = self.field_parts(field)
+        return f"{class_name(declaring)}.{name}"
+
+    def field_parts(self, field: int) -> tuple[str, str, str]:
+        """Returns (internal name of the declaring type, name, descriptor) of a field."""
+        _, declaring, name, descriptor, _ = self._row(self.columns.fields, field)
+        return self.internal_type(declaring), self.texts[name], self.texts[descriptor]
 
     def constant(self, text: int) -> str:
         """Returns a string constant."""

@@ -57,7 +57,7 @@ class Outcome:
     phases: Phases = field(default_factory=Phases)
 
 
-def run(job: Job, progress: Progress) -> Outcome:
+def analyse_job(job: Job, progress: Progress) -> Outcome:
     """Returns what the analysis finds. Raises `Failure`."""
     began, phases = time.monotonic(), Phases()
     try:

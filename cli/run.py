@@ -11,7 +11,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -38,9 +38,12 @@ MANIFEST, DIAGNOSTICS, REFLECTIVE = "manifest.json", "diagnostics.jsonl", "refle
 
 
 class Recording(NamedTuple):
-    """What a run is written from; `manifest` is what `manifest.json` says of it besides."""
+    """What a run is written from.
 
-    manifest: dict[str, Any]
+    `manifest(directory)` is what `manifest.json` says of it besides; it is asked when all else is written.
+    """
+
+    manifest: Callable[[Path], dict[str, Any]]
     result: Result
     names: Columns
     diagnostics: Sequence[Diagnostic]
@@ -65,6 +68,7 @@ def write(recording: Recording, place: Path | None, name: str) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         with _staged(place) as staging:
             _write_result(staging, recording)
+            _write_manifest(staging, recording.result, recording.manifest(place))
     except OSError as problem:
         raise Failure(Exit.NO_INPUT, f"the run can't be written to {place}: {problem.strerror}") from None
     return place
@@ -108,9 +112,12 @@ def _write_result(folder: Path, recording: Recording) -> None:
     with _open(folder / DIAGNOSTICS) as file:
         for each in recording.diagnostics:
             file.write(json.dumps(asdict(each)) + "\n")
+
+
+def _write_manifest(folder: Path, result: Result, more: dict[str, Any]) -> None:
     statistics = result.statistics._asdict()
     own = {"schemaVersion": SCHEMA_VERSION, "mode": result.mode, "complete": result.complete}
-    _write_json(folder / MANIFEST, own | {"statistics": statistics} | recording.manifest)
+    _write_json(folder / MANIFEST, own | {"statistics": statistics} | more)
 
 
 def _open(path: Path) -> Any:

@@ -18,6 +18,7 @@ from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import API, Api
 from engine.reflection.modes import rules_in
+from engine.reflection.names import Members
 from engine.rules import Derivation, Rules
 from engine.sites import REFLECTION
 
@@ -31,7 +32,9 @@ class Reflection:
     def __init__(self, constraints: Constraints, mode: str) -> None:
         self._constraints = constraints
         self._program = constraints.program
-        self.rules = Rules(rules_in(mode), constraints.program)
+        self.rules = Rules(
+            rules_in(mode), {"program": constraints.program, "members": Members(constraints.program)}
+        )
         self.active = bool(rules_in(mode))
         self.sites: dict[int, tuple[Api, SiteCall]] = {}
         self.derivations: list[Derivation] = []

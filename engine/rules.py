@@ -91,7 +91,7 @@ def rules_of(*modules: ModuleType) -> list[Rule]:
             for name, paper in getattr(derive, "declared_as", ()):
                 hints = get_type_hints(derive)
                 parameters = inspect.signature(derive).parameters
-                body = tuple(get_args(hints[each])[0] for each in parameters if each != "program")
+                body = tuple(get_args(hints[each])[0] for each in parameters if get_args(hints[each]))
                 found.append(Rule(name, paper, derive, body, get_args(hints["return"])[0]))
     return found
 
@@ -105,14 +105,14 @@ class Derivation:
 
 
 class Rules:
-    """Runs rules over tables, incrementally. `program` goes to the rules that have such a parameter."""
+    """Runs rules over tables, incrementally. `known` goes to the parameters of those names that are no tables."""
 
-    def __init__(self, rules: Sequence[Rule], program: object) -> None:
+    def __init__(self, rules: Sequence[Rule], known: Mapping[str, object]) -> None:
         self._by_body: dict[Relation, list[Rule]] = defaultdict(list)
         for each in rules:
             for relation in dict.fromkeys(each.body):
                 self._by_body[relation].append(each)
-        self._program = program
+        self._known = known
         self.tables: dict[Relation, Table[Any]] = defaultdict(Table)
         self._pending: dict[Relation, list[tuple[Any, ...]]] = defaultdict(list)
 
@@ -139,8 +139,9 @@ class Rules:
 
     def _apply(self, each: Rule, grown: Relation, fresh: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """Yields what `each` derives with the table of `grown` restricted to `fresh`."""
-        names = [name for name in inspect.signature(each.derive).parameters if name != "program"]
-        extra = {"program": self._program} if "program" in inspect.signature(each.derive).parameters else {}
+        parameters = inspect.signature(each.derive).parameters
+        extra = {name: self._known[name] for name in parameters if name in self._known}
+        names = [name for name in parameters if name not in extra]
         for position, relation in enumerate(each.body):
             if relation is grown:
                 tables = [self.tables[other] for other in each.body]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -131,14 +132,14 @@ def _walk(places: list[_Place], opener: Opener, report: list[Diagnostic]) -> Ite
             report.append(replace(problem.diagnostic, severity=severity))
             continue
         yield from archives
-        if archives and Path(place.path).is_file():
+        if archives and stat.S_ISREG(_mode(place.path)):
             waiting += reversed(list(_class_path(archives[0], place.path, roots, roles, report)))
 
 
 def _roots(places: list[_Place]) -> list[str]:
     """Returns the directories that are given, and those in which the files lie that are given."""
     reals = (_real(place.path) for place in places)
-    return sorted({real if Path(real).is_dir() else str(Path(real).parent) for real in reals})
+    return sorted({real if stat.S_ISDIR(_mode(real)) else str(Path(real).parent) for real in reals})
 
 
 def _class_path(
@@ -155,7 +156,7 @@ def _class_path(
         target = str(beside / re.sub("^//+", "/", relative))
         real = _real(target)
         if real in roles or any(os.path.commonpath((root, real)) == root for root in roots):
-            if Path(real).exists():
+            if _mode(real):
                 yield _Place(target, LIBRARY)
             else:
                 text = f"names {token} on its class path, which does not exist"
@@ -167,6 +168,14 @@ def _class_path(
 def _not_followed(archive: Archive, token: str) -> Diagnostic:
     text = f"names {token} on its class path, which is not among the inputs and not read"
     return Diagnostic("ARC-CLASSPATH", "warning", text, "soundness", archive.label)
+
+
+def _mode(path: str) -> int:
+    """Returns kind and permissions of the file at `path`, 0 if there is none."""
+    try:
+        return Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return 0
 
 
 def _real(path: str) -> str:

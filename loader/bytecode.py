@@ -100,9 +100,11 @@ def _run_blocks(frame: Frame, flow: Flow, size: int) -> None:
             end = leaders[index] if index < len(leaders) else size
             stop = _run(frame, leader, end)
             if stop < 0:
+                _check_boundary(frame.code, ~stop, end)
                 break
-            if stop > end or end == size:
-                raise MalformedClass("CLS-CODE", f"a branch into the instruction before {end}, or no end")
+            _check_boundary(frame.code, stop, end)
+            if end == size:
+                raise MalformedClass("CLS-CODE", "control falls off the end")
             if flow.arrivals[end] > 1:
                 frame.join(end)
                 break
@@ -127,15 +129,19 @@ def _check_unreached(frame: Frame, flow: Flow) -> None:
     for leader, following in zip(flow.leaders, flow.leaders[1:], strict=False):
         if leader in reached:
             continue
-        place = leader
-        while place < following:
-            place = next_instruction(code, place)
-        if place > following:
-            raise MalformedClass("CLS-CODE", f"a branch into the instruction before {place}")
+        _check_boundary(code, leader, following)
+
+
+def _check_boundary(code: bytes, place: int, end: int) -> None:
+    """Raises MalformedClass if `end`, where a block begins, is within an instruction that follows `place`."""
+    while place < end:
+        place = next_instruction(code, place)
+    if place > end:
+        raise MalformedClass("CLS-CODE", f"a branch into the instruction before {place}")
 
 
 def _run(frame: Frame, place: int, end: int) -> int:
-    """Interprets instructions up to `end`; returns where that is, -1 if control goes elsewhere before.
+    """Interprets instructions up to `end`; returns where that is, or what the last one returned.
 
     What only moves values on the stack is done here: a call for each of these would cost a third of the time.
     """
@@ -147,7 +153,7 @@ def _run(frame: Frame, place: int, end: int) -> int:
         if kind == HANDLED:
             place = instructions[opcode](frame, place)
             if place < 0:
-                return -1
+                return place
             continue
         if kind <= LOAD:
             slot = opcode - 0x2A if kind == LOAD_SHORT else code[place + 1]

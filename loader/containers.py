@@ -143,6 +143,8 @@ class Opener:
     def open(self, path: str | Path, label: str, role: str) -> list[Archive]:
         """Returns the archives at `path`, in class path order. Raises `Refused` if there are none."""
         suffix = PurePosixPath(path).suffix.lower()
+        if not str(path):
+            raise refusal("IN-MISSING", "an empty name is no file", label)
         try:
             is_directory = stat.S_ISDIR(Path(path).stat().st_mode)
         except (OSError, ValueError):
@@ -191,11 +193,14 @@ class Opener:
             launcher = self._root(container, label, LIBRARY, own, "", 0, ("BOOT-INF/", "WEB-INF/"))
             archives += [launcher] if launcher.class_names() else []
         self._hand_on(container)
+        if depth:
+            # Here, while the bytes are at hand.
+            archives = list(self._unless_known(archives))
         nested = nested_archives(container.names(), layout.kind)
         if isinstance(container, Directory) and layout.kind == "jar":
-            # The JVM sees no jars inside a directory; a directory of nothing else is taken as its jars.
-            own_classes = archives[0].class_names()
-            nested = [] if own_classes else [(name, True) for name, _ in nested if "/" not in name]
+            # The JVM sees no jars inside a directory; one that has no classes is taken as its jars.
+            has_classes = bool(archives[0].class_names())
+            nested = [] if has_classes else [(name, True) for name, _ in nested if "/" not in name]
         archives += self._inside(container, label, role, nested, depth)
         container.drop()
         return archives
@@ -238,7 +243,7 @@ class Opener:
             try:
                 source = container.nested(name, inner)
                 inner_role = role if is_application else min(role, LIBRARY, key=_ROLES.index)
-                archives += self._unless_known(self._archive(source, inner_role, suffix, depth + 1))
+                archives += self._archive(source, inner_role, suffix, depth + 1)
             except Refused as problem:
                 self._report.append(replace(problem.diagnostic, severity="warning"))
             except EntryError as problem:

@@ -1,7 +1,7 @@
 """What each instruction does that is more than pushing or popping: one function each, and a table of them.
 
-A function takes the frame and where the instruction is, and returns where the next one is, -1 if control
-goes elsewhere.
+A function takes the frame and where the instruction is, and returns where the next one is; if control doesn't
+go there, it returns the complement of that (which is negative).
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from loader.opcodes import (
     JSR,
     JSR_W,
     LDC,
+    LENGTH,
     LOOKUPSWITCH,
     MULTIANEWARRAY,
     NEW,
@@ -54,6 +55,7 @@ from loader.opcodes import (
     TABLESWITCH,
     WIDE,
     branch_target,
+    next_instruction,
     switch_targets,
 )
 from loader.symbols import REFERENCE, TWO
@@ -371,22 +373,23 @@ def branch_on_two(frame: Frame, place: int) -> int:
 def go_to(frame: Frame, place: int) -> int:
     """Branches."""
     frame.join(branch_target(frame.code, place))
-    return -1
+    return ~(place + LENGTH[frame.code[place]])
 
 
 def switch(frame: Frame, place: int) -> int:
     """Branches to one of many places."""
     frame.stack.pop()
-    for target in switch_targets(frame.code, place)[0]:
+    targets, following = switch_targets(frame.code, place)
+    for target in targets:
         frame.join(target)
-    return -1
+    return ~following
 
 
 def subroutine(frame: Frame, place: int) -> int:
     """Enters a subroutine; the return address is no value that matters."""
     frame.stack.append(0)
     frame.join(branch_target(frame.code, place))
-    return -1
+    return ~(place + LENGTH[frame.code[place]])
 
 
 def subroutine_return(frame: Frame, place: int) -> int:
@@ -396,12 +399,12 @@ def subroutine_return(frame: Frame, place: int) -> int:
         raise MalformedClass("CLS-JSR", f"the ret at {place} is of no subroutine")
     for target in targets:
         frame.join(target)
-    return -1
+    return ~next_instruction(frame.code, place)
 
 
-def return_nothing(_frame: Frame, _place: int) -> int:
+def return_nothing(_frame: Frame, place: int) -> int:
     """Returns no reference."""
-    return -1
+    return ~(place + 1)
 
 
 def return_reference(frame: Frame, place: int) -> int:
@@ -409,7 +412,7 @@ def return_reference(frame: Frame, place: int) -> int:
     value = frame.stack[-1]
     if value > 0:
         frame.assign.extend((place, value, frame.thrown_variable - 1))
-    return -1
+    return ~(place + 1)
 
 
 def throw(frame: Frame, place: int) -> int:
@@ -417,7 +420,7 @@ def throw(frame: Frame, place: int) -> int:
     value = frame.stack[-1]
     if value > 0:
         frame.assign.extend((place, value, frame.thrown or frame.thrown_here()))
-    return -1
+    return ~(place + 1)
 
 
 def unknown(frame: Frame, place: int) -> int:

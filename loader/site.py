@@ -103,7 +103,8 @@ def read_handle(part: Part, row: int) -> Handle:
 def host_name(linkage: Linkage, call: DynamicCall, what: str) -> str:
     """Returns a name for the class that the JVM makes for a call site, the same in every run.
 
-    >>> # a/b/C$$Lambda@main+12; of overloaded methods all but the first have their place among them: @main~2+12
+    It is written `a/b/C$$Lambda@main+12`; of overloaded methods all but the first have their place among
+    them, as in `@main~2+12`.
     """
     types, methods = linkage.types, linkage.methods
     name = linkage.signatures.names[int(methods.plain.view[call.method])][0]

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from cypher.program import Program
 from engine.reflection.names import (
+    Members,
     class_of_descriptor,
-    constructors_found,
-    fields_found,
-    methods_found,
     parameter_descriptors,
 )
 from engine.reflection.papers import JAVA, LIVSHITS, SOLAR
@@ -42,7 +40,7 @@ def parameter_class(variables: Table[ParameterVariable], classes: Table[ClassAt]
 
 @rule("memberCandidate", LIVSHITS)
 def method_candidates(
-    sites: Table[GetMember], classes: Table[ClassAt], names: Table[StringAt], program: Program
+    sites: Table[GetMember], classes: Table[ClassAt], names: Table[StringAt], members: Members
 ) -> Iterator[Candidate]:
     """Finds the methods that the constant name of a `get[Declared]Method` call names.
 
@@ -52,13 +50,13 @@ def method_candidates(
         if site.sort == "method":
             for found in classes.where(pointer=site.receiver):
                 for name in names.where(pointer=site.name):
-                    for method in methods_found(program, found.type, name.text, bool(site.declared)):
+                    for method in members.methods(found.type, name.text, bool(site.declared)):
                         yield Candidate(site.site, method)  # type: ignore[arg-type]
 
 
 @rule("constructorTypes", LIVSHITS)
 def constructor_candidates(
-    sites: Table[GetMember], classes: Table[ClassAt], program: Program
+    sites: Table[GetMember], classes: Table[ClassAt], members: Members
 ) -> Iterator[Candidate]:
     """Finds the constructors of the classes on which `get[Declared]Constructor` is called.
 
@@ -68,7 +66,7 @@ def constructor_candidates(
     for site in sites:
         if site.sort == "constructor":
             for found in classes.where(pointer=site.receiver):
-                for method in constructors_found(program, found.type, bool(site.declared)):
+                for method in members.constructors(found.type, bool(site.declared)):
                     yield Candidate(site.site, method)  # type: ignore[arg-type]
 
 
@@ -102,7 +100,7 @@ def method_object(
 
 @rule("fieldObject", LIVSHITS)
 def field_object(
-    sites: Table[GetMember], classes: Table[ClassAt], names: Table[StringAt], program: Program
+    sites: Table[GetMember], classes: Table[ClassAt], names: Table[StringAt], members: Members
 ) -> Iterator[FieldObject]:
     """Resolves `get[Declared]Field` with a constant name.
 
@@ -115,7 +113,7 @@ def field_object(
         if site.sort == "field":
             for found in classes.where(pointer=site.receiver):
                 for name in names.where(pointer=site.name):
-                    for field in fields_found(program, found.type, name.text, bool(site.declared)):
+                    for field in members.fields(found.type, name.text, bool(site.declared)):
                         yield FieldObject(site.site, field)  # type: ignore[arg-type]
 
 

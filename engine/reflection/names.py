@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cypher.program import ACC_STATIC, PUBLIC, Program
+from cypher.program import ACC_STATIC, INTERFACE, PUBLIC, Program
 
 PRIMITIVES = "ZBCSIJFDV"
 
@@ -50,72 +50,90 @@ def class_of_descriptor(program: Program, descriptor: str) -> int:
     return program.type_named(descriptor[1:-1] if descriptor.startswith("L") else descriptor)
 
 
-def methods_found(program: Program, type_: int, name: str, declared: bool) -> Iterator[int]:
-    """Yields the methods that `get[Declared]Method(name, …)` on a class may find, whatever the parameters."""
-    if declared:
-        for method in program.methods_of(type_):
-            if program.name_of_method(method)[1] == name:
+class Members:
+    """Finds members of classes by name, as `java.lang.Class` does; what a class declares is indexed once."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._methods: dict[int, dict[str, list[int]]] = {}
+        self._fields: dict[int, dict[str, list[int]]] = {}
+        self._orders: dict[int, list[int]] = {}
+
+    def _declared(self, type_: int, name: str) -> list[int]:
+        """Returns the methods of this name that a class declares."""
+        index = self._methods.get(type_)
+        if index is None:
+            index = self._methods[type_] = {}
+            for method in self.program.methods_of(type_):
+                index.setdefault(self.program.name_of_method(method)[1], []).append(method)
+        return index.get(name, [])
+
+    def methods(self, type_: int, name: str, declared: bool) -> Iterator[int]:
+        """Yields the methods that `get[Declared]Method(name, …)` may find, whatever the parameters.
+
+        Public ones are those of the class, its superclasses and its superinterfaces, overridden ones left out.
+        """
+        if type_ < 0:
+            return
+        if declared:
+            yield from self._declared(type_, name)
+            return
+        program = self.program
+        seen: set[str] = set()
+        current = type_
+        while current >= 0:
+            yield from self._public(current, name, seen)
+            current = program.superclass_of(current)
+        for supertype in sorted(program.supertypes_of(type_)):
+            if program.flags_of_type(supertype) & INTERFACE:
+                for method in self._public(supertype, name, seen):
+                    if supertype == type_ or not program.flags_of_method(method) & ACC_STATIC:
+                        yield method
+
+    def _public(self, type_: int, name: str, seen: set[str]) -> Iterator[int]:
+        """Yields the public methods of this name that a class declares, with descriptors not yet seen."""
+        for method in self._declared(type_, name):
+            descriptor = self.program.name_of_method(method)[2]
+            if self.program.flags_of_method(method) & PUBLIC and descriptor not in seen:
+                seen.add(descriptor)
                 yield method
-        return
-    for method in _public_members(program, type_):
-        if program.name_of_method(method)[1] == name:
-            yield method
 
-
-def _public_members(program: Program, type_: int) -> Iterator[int]:
-    """Yields the public methods of a class, then of its superclasses and superinterfaces, overridden ones left out."""
-    seen: set[tuple[str, str]] = set()
-    current = type_
-    while current >= 0:
-        for method in program.methods_of(current):
-            _, name, descriptor = program.name_of_method(method)
-            if program.flags_of_method(method) & PUBLIC and (name, descriptor) not in seen:
-                seen.add((name, descriptor))
-                yield method
-        current = program.superclass_of(current)
-    for interface in sorted(program.supertypes_of(type_)):
-        for method in program.methods_of(interface):
-            _, name, descriptor = program.name_of_method(method)
-            flags = program.flags_of_method(method)
-            if (
-                flags & PUBLIC
-                and (interface == type_ or not flags & ACC_STATIC)
-                and (name, descriptor) not in seen
-            ):
-                seen.add((name, descriptor))
+    def constructors(self, type_: int, declared: bool) -> Iterator[int]:
+        """Yields the constructors that `get[Declared]Constructor(…)` may find, whatever the parameters."""
+        for method in self._declared(type_, "<init>") if type_ >= 0 else ():
+            if declared or self.program.flags_of_method(method) & PUBLIC:
                 yield method
 
+    def fields(self, type_: int, name: str, declared: bool) -> Iterator[int]:
+        """Yields the field that `get[Declared]Field(name)` finds (JVMS 5.4.3.2 for the public ones), if any."""
+        if type_ < 0:
+            return
+        for each in [type_] if declared else self._field_order(type_):
+            for field in self._declared_fields(each).get(name, ()):
+                if declared or self.program.flags_of_field(field) & PUBLIC:
+                    yield field
+                    return
 
-def constructors_found(program: Program, type_: int, declared: bool) -> Iterator[int]:
-    """Yields the constructors that `get[Declared]Constructor(…)` may find, whatever the parameters."""
-    for method in program.methods_of(type_):
-        if program.name_of_method(method)[1] == "<init>" and (
-            declared or program.flags_of_method(method) & PUBLIC
-        ):
-            yield method
+    def _declared_fields(self, type_: int) -> dict[str, list[int]]:
+        index = self._fields.get(type_)
+        if index is None:
+            index = self._fields[type_] = {}
+            for field in self.program.fields_of(type_):
+                index.setdefault(self.program.name_of_field(field)[1], []).append(field)
+        return index
 
+    def _field_order(self, type_: int) -> list[int]:
+        """Returns the class, its superinterfaces and its superclasses, in the order of field lookup."""
+        order = self._orders.get(type_)
+        if order is None:
+            found: dict[int, None] = {}
+            pending = [type_]
+            while pending:
+                current = pending.pop()
+                if current >= 0 and current not in found:
+                    found[current] = None
+                    pending.append(self.program.superclass_of(current))
+                    pending.extend(reversed(self.program.interfaces_of(current)))
+            order = self._orders[type_] = list(found)
+        return order
 
-def fields_found(program: Program, type_: int, name: str, declared: bool) -> Iterator[int]:
-    """Yields the fields that `get[Declared]Field(name)` may find (JVMS 5.4.3.2 for the public ones)."""
-    supertypes = [type_] if declared else _field_order(program, type_)
-    for each in supertypes:
-        for field in program.fields_of(each):
-            if program.name_of_field(field)[1] == name and (
-                declared or program.flags_of_field(field) & PUBLIC
-            ):
-                yield field
-                return
-
-
-def _field_order(program: Program, type_: int) -> list[int]:
-    """Returns the class, its superinterfaces and its superclasses, in the order of field lookup."""
-    order: dict[int, None] = {}
-    pending = [type_]
-    while pending:
-        current = pending.pop()
-        if current < 0 or current in order:
-            continue
-        order[current] = None
-        pending.append(program.superclass_of(current))
-        pending.extend(reversed(program.interfaces_of(current)))
-    return list(order)

@@ -107,7 +107,10 @@ def jar(**classes: bytes) -> bytes:
 
 def manifest(**attributes: str) -> Item:
     """Returns a manifest; `Main_Class` stands for `Main-Class`."""
-    lines = ["Manifest-Version: 1.0", *(f"{name.replace('_', '-')}: {text}" for name, text in attributes.items())]
+    lines = [
+        "Manifest-Version: 1.0",
+        *(f"{name.replace('_', '-')}: {text}" for name, text in attributes.items()),
+    ]
     return Item(b"META-INF/MANIFEST.MF", "".join(f"{line}\r\n" for line in [*lines, ""]).encode())
 
 

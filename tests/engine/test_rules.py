@@ -63,7 +63,7 @@ edges_lists = st.lists(st.builds(Edge, st.integers(0, 5), st.integers(0, 5)), ma
 
 @given(edges_lists, st.integers(1, 4))
 def test_rules_run_in_pieces_derive_the_closure(edges: list[Edge], piece: int) -> None:
-    rules = Rules(transitive(), None)
+    rules = Rules(transitive(), {})
     derived: list[tuple[object, ...]] = []
     for start in range(0, len(edges), piece):
         rules.add({Edge: edges[start : start + piece]})
@@ -74,7 +74,7 @@ def test_rules_run_in_pieces_derive_the_closure(edges: list[Edge], piece: int) -
 
 @given(edges_lists, edges_lists)
 def test_a_row_more_takes_none_away(edges: list[Edge], more: list[Edge]) -> None:
-    fewer, all_of_them = Rules(transitive(), None), Rules(transitive(), None)
+    fewer, all_of_them = Rules(transitive(), {}), Rules(transitive(), {})
     fewer.add({Edge: edges})
     all_of_them.add({Edge: edges + more})
     fewer.derive()

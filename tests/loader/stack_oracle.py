@@ -19,7 +19,7 @@ from loader.unit import RELATIONS
 
 JAVA, JAVAC = shutil.which("java"), shutil.which("javac")
 ORACLE = Path(__file__).parents[1] / "oracles" / "StackOracle.java"
-ASM = "org.ow2.asm:asm-analysis:9.4"
+ASM = "org.ow2.asm:asm-analysis:9.8"
 HANDLER = 1_000_000
 # Relations whose rows put something new into a variable, and where they have offset and variable.
 _ORIGINS = {
@@ -89,7 +89,9 @@ def _origins(pool: Pool, code: Code, method: Member) -> str:
     slots = shape.slots if static else shape.slots + 1
     for position, depth in shape.references if static else shape.references_with_receiver:
         found.setdefault(position + 1, set()).add(-1 - (slots + depth))
-    return _written(states, found, frame.rows["assign"], ordinals)
+    sources = _sources(frame.rows["assign"], 1, 2, 3)
+    _forget_casts_of_null(found, sources, _sources(frame.rows["cast"], 1, 3, 4))
+    return _written(states, found, sources, ordinals)
 
 
 def _ordinals(code: bytes) -> dict[int, int]:
@@ -113,12 +115,40 @@ def _variables(frame: Frame, ordinals: dict[int, int]) -> dict[int, set[int]]:
     return found
 
 
-def _written(
-    states: dict[int, list[int]], found: dict[int, set[int]], assigns: list[int], ordinals: dict[int, int]
-) -> str:
+def _sources(rows: list[int], source: int, target: int, width: int) -> dict[int, list[int]]:
+    """Returns the sources of each target."""
     sources: dict[int, list[int]] = {}
-    for start in range(0, len(assigns), 3):
-        sources.setdefault(assigns[start + 2], []).append(assigns[start + 1])
+    for start in range(0, len(rows), width):
+        sources.setdefault(rows[start + target], []).append(rows[start + source])
+    return sources
+
+
+def _forget_casts_of_null(
+    found: dict[int, set[int]], assigns: dict[int, list[int]], casts: dict[int, list[int]]
+) -> None:
+    """Removes what is made by casting a variable that holds nothing: to the oracle, that is null as before."""
+    targets: dict[int, list[int]] = {}
+    for sources in (assigns, casts):
+        for target, listed in sources.items():
+            for source in listed:
+                targets.setdefault(source, []).append(target)
+    waiting = [variable for variable in found if variable not in casts]
+    held = set(waiting)
+    while waiting:
+        for target in targets.get(waiting.pop(), ()):
+            if target not in held:
+                held.add(target)
+                waiting.append(target)
+    for target in casts.keys() - held:
+        del found[target]
+
+
+def _written(
+    states: dict[int, list[int]],
+    found: dict[int, set[int]],
+    sources: dict[int, list[int]],
+    ordinals: dict[int, int],
+) -> str:
     known: dict[int, str] = {}
 
     def origin(variable: int) -> str:

@@ -100,6 +100,7 @@ def test_missing_superclass_becomes_a_phantom_below_object() -> None:
     assert program.name_of_type(superclass) == "gone/B"
     assert program.flags_of_type(superclass) & PHANTOM
     assert names(program, program.type_named("A")) == {"A", "gone/B", "gone/I", OBJECT}
+    assert program.flags_of_type(program.array_of(superclass)) & PHANTOM
     (found,) = program.diagnostics
     assert (found.code, found.effect) == ("HIE-PHANTOM", "soundness")
     assert "gone.B" in found.text

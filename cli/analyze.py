@@ -1,0 +1,105 @@
+"""`heliograph analyze`: a job from beginning to end, and what it prints."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from cli import diagnostics, run
+from cli.exits import Exit
+from cli.naming import Names
+from cli.phases import cpu_seconds, peak_memory_bytes
+from cli.pipeline import Job, Outcome, analyse_job
+from cli.present import write_line, write_table
+from cli.progress import Progress
+from cli.summary import summary
+from cli.text import bytes_text
+from cli.version import version
+
+
+def analyze(job: Job, out: Path | None, progress: Progress) -> tuple[dict[str, Any], Outcome]:
+    """Analyses, writes the run, and returns what sums it up. Raises `Failure`."""
+    began = time.time()
+    outcome = analyse_job(job, progress)
+    summed: dict[str, Any] = {}
+
+    def manifest(place: Path) -> dict[str, Any]:
+        outcome.phases.seconds["run"] = cpu_seconds() - written_from
+        summed.update(_summary(job, outcome, place))
+        return _manifest(job, outcome, began) | {"summary": summed}
+
+    written_from = cpu_seconds()
+    recording = run.Recording(manifest, outcome.result, outcome.names, outcome.diagnostics)
+    run.write(recording, out, _run_name(job, began))
+    return summed, outcome
+
+
+def _summary(job: Job, outcome: Outcome, place: Path) -> dict[str, Any]:
+    return {
+        "schemaVersion": run.SCHEMA_VERSION,
+        "mode": job.mode,
+        "jdk": {"home": str(outcome.jdk.home), "version": outcome.jdk.version},
+        **summary(outcome.result, Names(outcome.names)),
+        "complete": outcome.result.complete,
+        "diagnostics": [group._asdict() for group in diagnostics.groups(outcome.diagnostics)],
+        "cpuSeconds": round(cpu_seconds(), 3),
+        "peakMemoryBytes": peak_memory_bytes(),
+        "phases": {name: round(seconds, 3) for name, seconds in outcome.phases.seconds.items()},
+        "run": str(place.absolute()),
+    }
+
+
+def _manifest(job: Job, outcome: Outcome, began: float) -> dict[str, Any]:
+    """Returns what is kept of how the run came about."""
+    return {
+        "heliograph": version(),
+        "created": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),
+        "inputs": list(job.inputs),
+        "classpath": list(job.classpath),
+        "archives": [{"label": each.label, "role": each.role} for each in outcome.inputs.archives],
+        "mains": outcome.mains,
+        "library": job.library,
+        "entries": list(job.entries),
+        "release": outcome.inputs.release,
+        "solver": job.solver,
+    }
+
+
+def _run_name(job: Job, began: float) -> str:
+    """Returns a name that sorts by time and tells what was analysed."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(job.inputs[0]).name).strip("-.")[:40] or "program"
+    moment = datetime.fromtimestamp(began, UTC).strftime("%Y%m%d-%H%M%S")
+    return f"{moment}-{stem}-{job.mode}-{secrets.token_hex(2)}"
+
+
+def write_summary(found: Mapping[str, Any]) -> None:
+    """Prints what sums a run up, for people."""
+    sites = found["sites"]
+    rows = [
+        ("reachable methods", found["reachableMethods"]),
+        ("of the application", found["applicationMethods"]),
+        ("call edges", found["callEdges"]),
+        ("implicit edges", found["implicitEdges"]),
+        ("points-to pairs", found["pointsToPairs"]),
+        ("reflective calls resolved", sites["resolved"]),
+        ("partially resolved", sites["partial"]),
+        ("unresolved", sites["unresolved"]),
+    ]
+    write_table((f"mode {found['mode']}, JDK {found['jdk']['version']}", "#"), rows)
+    if not found["complete"]:
+        write_line("INCOMPLETE: a limit of time or memory was reached; this is what was found so far.")
+    cost = f"{found['cpuSeconds']:.1f} CPU seconds, {bytes_text(found['peakMemoryBytes'])}"
+    write_line(f"{cost}; written to {found['run']}")
+
+
+def exit_code(outcome: Outcome, strict: bool) -> Exit:
+    """Returns how the command ends."""
+    if not outcome.result.complete:
+        return Exit.INCOMPLETE
+    unsound = any(each.effect == "soundness" for each in outcome.diagnostics)
+    return Exit.STRICT if strict and unsound else Exit.DONE

@@ -1,0 +1,109 @@
+"""Commands that analyse: `analyze` and `demo`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.commands.options import Format, FormatOption, QuietOption, VerboseOption
+from cli.exits import Exit, usage
+
+
+class SolverName(StrEnum):
+    """Which solver computes the closure."""
+
+    KERNEL = "kernel"
+    REFERENCE = "reference"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands to `app`."""
+    app.command(epilog="Example: heliograph analyze app.jar --main com.acme.Main --classpath lib.jar")(analyze)
+    app.command(epilog="Example: heliograph demo")(demo)
+
+
+def analyze(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="INPUT…", help="Jars, wars, folders of classes, jmods, or Maven coordinates."),
+    ],
+    main: Annotated[
+        list[str] | None, typer.Option("--main", metavar="CLASS", help="Start in this class; may be repeated.")
+    ] = None,
+    library: Annotated[
+        bool, typer.Option("--library", help="Every public and protected method of public types may be called.")
+    ] = False,
+    entry: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Methods that match may be called, as in 'com.acme.*.handle*'."),
+    ] = None,
+    classpath: Annotated[
+        list[str] | None, typer.Option(metavar="PATH", help="Libraries of the inputs; may list several.")
+    ] = None,
+    jdk: Annotated[
+        str | None, typer.Option(metavar="HOME", help="The JDK whose library is used; JAVA_HOME's if not given.")
+    ] = None,
+    release: Annotated[
+        int | None, typer.Option(min=1, help="The release that multi-release jars are read for; the JDK's.")
+    ] = None,
+    mode: Annotated[str, typer.Option(help="How reflective calls are resolved: none or points-to.")] = "points-to",
+    solver: Annotated[SolverName, typer.Option(help="The compiled solver, or the plain one.")] = SolverName.KERNEL,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the run goes; the folder of runs if not given.")
+    ] = None,
+    output_format: FormatOption = Format.TABLE,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep translated archives.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 4 if anything may make the result lack parts.")
+    ] = False,
+    timeout: Annotated[float | None, typer.Option(metavar="SECONDS", min=0, help="Stop after this time.")] = None,
+    max_memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Stop before more memory is taken, as in 4g.")
+    ] = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+) -> None:
+    """Computes the call graph, points-to sets and targets of reflective calls of a program."""
+    from cli import analyze as analysing
+    from cli.diagnostics import tell
+    from cli.pipeline import Job
+    from cli.present import write_json
+    from cli.progress import Progress
+    from engine.reflection.modes import MODES
+
+    if mode not in MODES:
+        raise usage(f"there is no mode {mode}: choose {' or '.join(MODES)}")
+    job = Job(
+        tuple(inputs), tuple(main or ()), library, tuple(entry or ()), tuple(classpath or ()), jdk, release, mode,
+        solver.value, not no_cache, timeout, _bytes(max_memory),
+    )  # fmt: skip
+    found, outcome = analysing.analyze(job, out, Progress(quiet, verbose))
+    if not quiet:
+        tell(outcome.diagnostics, notes=verbose)
+    if output_format is Format.JSON:
+        write_json(found)
+    else:
+        analysing.write_summary(found)
+    code = analysing.exit_code(outcome, strict)
+    if code is not Exit.DONE:
+        raise typer.Exit(code)
+
+
+def _bytes(text: str | None) -> int | None:
+    from cli.text import bytes_of
+
+    try:
+        return None if text is None else bytes_of(text)
+    except ValueError:
+        raise usage(f"--max-memory {text} is no size; write 4g or 800m") from None
+
+
+def demo(quiet: QuietOption = False, verbose: VerboseOption = False) -> None:
+    """Analyses a real program, fetched with Maven, and shows its reflective calls and why one has its target."""
+    from cli.demo import show
+    from cli.progress import Progress
+
+    show(Progress(quiet, verbose))

@@ -1,0 +1,42 @@
+"""Ctrl-C: compiled code and the compiler don't notice it, so a thread ends the process if it takes too long."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+from cli.exits import Exit
+
+# Seconds that a command gets to end by itself.
+_GRACE = 1.5
+
+
+def end_soon_after_interrupt() -> None:
+    """Makes an interrupt end the process within two seconds, a second one at once.
+
+    Files are written aside and renamed, so that the caches stay whole.
+    """
+    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(reading,), daemon=True).start()
+
+
+def _watch(reading: int) -> None:
+    interrupted = False
+    while number := os.read(reading, 1):
+        if number[0] != signal.SIGINT:
+            continue
+        if interrupted:
+            os._exit(Exit.INTERRUPTED)
+        interrupted = True
+        threading.Thread(target=_end, daemon=True).start()
+
+
+def _end() -> None:
+    time.sleep(_GRACE)
+    os._exit(Exit.INTERRUPTED)

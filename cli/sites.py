@@ -1,0 +1,128 @@
+"""`heliograph sites`: the reflective calls of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cli.exits import usage
+from cli.naming import MethodName, Names
+from cli.present import write_line, write_table
+from cli.run import Run
+from cli.summary import application_sites
+from cli.text import quoted
+from cypher.schema import NONE
+from engine import heap
+from engine.result import PARTIAL, RESOLVED, UNRESOLVED, NameSource, ReflectiveSite, Result, Target
+
+_SHOWN = 4  # targets in a cell of the table
+
+
+class SiteRow(NamedTuple):
+    """A reflective call by name. `sources` are (kind, text): constants, and what is unknown."""
+
+    caller: MethodName
+    line: int
+    offset: int
+    api: str
+    status: str
+    targets: tuple[str, ...]
+    reason: str
+    sources: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        """Returns the name of the site by its bytecode offset."""
+        return f"{self.caller}@{self.offset}"
+
+    def document(self) -> dict[str, Any]:
+        """Returns the row for programs."""
+        return {
+            "site": self.name,
+            "caller": self.caller.qualified,
+            "callerDescriptor": self.caller.descriptor,
+            "line": self.line,
+            "offset": self.offset,
+            "api": self.api,
+            "status": self.status,
+            "targets": list(self.targets),
+            "reason": self.reason,
+            "sources": [{"kind": kind, "text": text} for kind, text in self.sources],
+        }
+
+
+def rows(run: Run, everything: bool, status: str | None = None) -> list[SiteRow]:
+    """Returns the reflective calls of application code, or of all code, by name. Raises `Failure`."""
+    if status not in (None, RESOLVED, PARTIAL, UNRESOLVED):
+        raise usage(f"there is no status {status}: choose {RESOLVED}, {PARTIAL} or {UNRESOLVED}")
+    result, names = run.result, run.names
+    chosen: Sequence[ReflectiveSite] = result.reflective if everything else application_sites(result, names)
+    sites = np.array([each.site for each in chosen], np.int32)
+    methods, offsets = result.sites.method[sites], result.sites.offset[sites]
+    lines = names.lines(methods, offsets)
+    found = [
+        _row(result, names, each, method, offset, line)
+        for each, method, offset, line in zip(
+            chosen, methods.tolist(), offsets.tolist(), lines.tolist(), strict=True
+        )
+        if status in (None, each.status)
+    ]
+    return sorted(found, key=lambda each: (each.caller.qualified, each.line, each.caller.descriptor, each.offset))
+
+
+def _row(result: Result, names: Names, site: ReflectiveSite, method: int, offset: int, line: int) -> SiteRow:
+    targets = tuple(sorted(target_name(names, each) for each in site.targets))
+    sources = tuple(dict.fromkeys(_source(result, names, each) for each in site.sources))
+    return SiteRow(names.method(method), line, offset, site.api, site.status, targets, site.reason, sources)
+
+
+def target_name(names: Names, target: Target) -> str:
+    """Returns a target as `a.b.C`, `a.b.C.m(I)V` or `a.b.C.f`."""
+    if target.kind == "type":
+        return names.type(target.id)
+    return str(names.method(target.id)) if target.kind == "method" else names.field(target.id)
+
+
+def _source(result: Result, names: Names, source: NameSource) -> tuple[str, str]:
+    """Returns kind and text of a source; the text of an unknown one says where it begins."""
+    return source.kind, source.text if source.kind == "constant" else _origin(result, names, source.obj)
+
+
+def _origin(result: Result, names: Names, obj: int) -> str:
+    objects = result.objects
+    kind, method = int(objects.kind[obj]), int(objects.method[obj])
+    type_ = names.type(int(objects.type[obj]))
+    if kind == heap.NATIVE or (kind == heap.UNKNOWN and method != NONE and int(objects.offset[obj]) == NONE):
+        return f"returned by native {names.method(method)}"
+    if kind == heap.ENTRY:
+        return f"{type_} from outside the program"
+    if method == NONE:
+        return type_
+    line = names.line(method, int(objects.offset[obj]))
+    return f"{type_} of {names.method(method).qualified}{f':{line}' if line >= 0 else ''}"
+
+
+def write(found: Sequence[SiteRow], everything: bool) -> None:
+    """Prints the calls as a table, with the counts by status."""
+    if not found:
+        more = "" if everything else "; --all shows those in libraries"
+        write_line(f"no reflective call{more}")
+        return
+    write_table(("site", "calls", "status", "targets", "why"), map(_cells, found))
+    counts = Counter(each.status for each in found)
+    parts = ", ".join(f"{counts[each]} {each}" for each in (RESOLVED, PARTIAL, UNRESOLVED))
+    write_line(f"{len(found)} reflective call{'s' if len(found) != 1 else ''}: {parts}")
+
+
+def _cells(row: SiteRow) -> Iterator[str]:
+    yield f"{row.caller.qualified}:{row.line}" if row.line >= 0 else row.name
+    yield ".".join(row.api.rsplit(".", 2)[-2:])
+    yield row.status
+    more = f"\n… {len(row.targets) - _SHOWN} more" if len(row.targets) > _SHOWN else ""
+    yield "\n".join(row.targets[:_SHOWN]) + more
+    names = [quoted(text, 30) for kind, text in row.sources if kind == "constant"]
+    unknown = [text for kind, text in row.sources if kind == "unknown"]
+    yield "\n".join(filter(None, (row.reason, *unknown[:2], "" if row.targets else ", ".join(names[:_SHOWN]))))

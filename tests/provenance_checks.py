@@ -1,0 +1,100 @@
+"""Checks that what an explanation says is what the program and the run say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from cypher import schema
+from cypher.schema import Int32
+from engine import flow
+from engine.chains import Chain
+from engine.flow import Evidence, Fact, Flow
+from engine.result import Derived
+
+
+class Columns:
+    """The rows of a run, to look facts up in."""
+
+    def __init__(self, evidence: Evidence, derived: Iterable[Derived]) -> None:
+        self.evidence = evidence
+        self.flow = Flow(evidence)
+        self.derived = {(each.relation, (each.site, each.detail)) for each in derived}
+        self._known: dict[str, set[tuple[int, ...]]] = {}
+
+    def holds(self, fact: Fact) -> bool:
+        """Returns whether a fact is a row of the run."""
+        name, row = fact
+        if name == "PointsTo":
+            return self.flow.sets.contains(*row)
+        if name == "Calls":
+            return self._has((self.evidence.call_site, self.evidence.call_callee), row)
+        if name == "Invoke":
+            columns = [
+                np.arange(len(self.evidence.sites.method), dtype=np.int32)
+                if each == "site"
+                else getattr(self.evidence.sites, each)
+                for each in schema.columns_of(schema.Invoke)
+            ]
+            return self._has(columns, row)
+        relation = next((each for each in schema.FACTS if each.__name__ == name), None)
+        if relation is None:
+            return (name, tuple(row)) in self.derived
+        return self._has(list(self.evidence.facts[relation]), row)
+
+    @staticmethod
+    def _has(columns: Iterable[Int32], row: tuple[int, ...]) -> bool:
+        found: Any = True
+        for column, value in zip(columns, row, strict=True):
+            found = found & (column == value)
+        return bool(np.any(found))
+
+
+def check_chain(columns: Columns, pointer: int, chain: Chain) -> None:
+    """Asserts that the chain is one of facts, without gaps, from its origin to `pointer`, and that each pointer has the object."""
+    at = chain.origin.pointer
+    assert columns.holds(Fact("PointsTo", (at, chain.obj)))
+    assert all(columns.holds(each) for each in chain.origin.facts), chain.origin
+    for step in chain.steps:
+        assert step.source == at, (chain, step)
+        assert all(columns.holds(each) for each in step.facts), step
+        assert columns.holds(Fact("PointsTo", (step.target, chain.obj))), step
+        check_ends(columns, step)
+        at = step.target
+    assert at == pointer
+
+
+def check_ends(columns: Columns, step: flow.Step) -> None:
+    """Asserts that the facts of a step lead from its source to its target."""
+    evidence = columns.evidence
+    rows = evidence.points_to
+    fact = step.facts[0]
+    named = dict(zip(schema.columns_of(getattr(schema, fact.relation)), fact.row, strict=True))
+    if step.kind in flow.LOCAL:
+        assert (named["source"], named["target"]) == (step.source, step.target)
+    elif step.kind in (flow.LOAD, flow.ARRAY_LOAD):
+        node = (int(rows.base[step.source]), int(rows.field[step.source]))
+        assert node == (step.base, named.get("field", -1))
+        assert named["target"] == step.target
+        assert columns.holds(Fact("PointsTo", (named["base"], step.base)))
+    elif step.kind in (flow.STORE, flow.ARRAY_STORE):
+        node = (int(rows.base[step.target]), int(rows.field[step.target]))
+        assert node == (step.base, named.get("field", -1))
+        assert named["source"] == step.source
+        assert columns.holds(Fact("PointsTo", (named["base"], step.base)))
+    elif step.kind in (flow.STATIC_LOAD, flow.STATIC_STORE):
+        static = step.source if step.kind == flow.STATIC_LOAD else step.target
+        local = named["target"] if step.kind == flow.STATIC_LOAD else named["source"]
+        pointers = dict(zip(evidence.static_field.tolist(), evidence.static_pointer.tolist(), strict=True))
+        assert pointers[named["field"]] == static
+        assert local == (step.target if step.kind == flow.STATIC_LOAD else step.source)
+    elif step.kind in flow.INTO_CALL:
+        assert named["variable"] == step.source
+        assert step.target == columns.flow.variable(step.callee, named["position"])
+    else:
+        assert step.target == named["result" if step.kind == flow.RETURN else "thrown"]
+        extra = 0 if step.kind == flow.RETURN else 1
+        parameters = columns.flow.parameters_of(step.callee)
+        assert step.source == columns.flow.variable(step.callee, parameters + extra)
