@@ -24,7 +24,9 @@ class CacheRow(NamedTuple):
 
 def rows() -> list[CacheRow]:
     """Returns what the cache holds."""
-    units = [CacheRow("archive", each.digest[:16], each.current, each.size) for each in cache.entries(cache_root())]
+    units = [
+        CacheRow("archive", each.digest[:16], each.current, each.size) for each in cache.entries(cache_root())
+    ]
     return units + [
         CacheRow("compiled code", each.name, _is_current(each), _size(each)) for each in _compiled()
     ]
@@ -54,7 +56,10 @@ def write(found: Sequence[CacheRow]) -> None:
         columns = ("kind", "name", "in use", "size#")
         write_table(
             columns,
-            [(each.kind, each.name, "yes" if each.current else "no", bytes_text(each.bytes)) for each in found],
+            [
+                (each.kind, each.name, "yes" if each.current else "no", bytes_text(each.bytes))
+                for each in found
+            ],
         )
     write_line(f"{bytes_text(sum(each.bytes for each in found))} in {cache_root()}")
 

@@ -79,7 +79,11 @@ def category_of(class_name: str, method: str) -> str | None:
     for owner, pattern, category in CATEGORIES:
         if owner != class_name:
             continue
-        if owner == f"{_REFLECT}.Field" and (method in _NOT_ACCESS or "Annotation" in method) and pattern != method:
+        if (
+            owner == f"{_REFLECT}.Field"
+            and (method in _NOT_ACCESS or "Annotation" in method)
+            and pattern != method
+        ):
             if category == "field access":
                 continue
         before, star, after = pattern.partition("*")

@@ -27,7 +27,9 @@ def show(progress: Progress) -> None:
     found = rows(run, everything=False)
     write_line("heliograph sites")
     write(found, everything=False)
-    resolved = [each for each in found if each.targets and any(kind == "constant" for kind, _ in each.sources)]
+    resolved = [
+        each for each in found if each.targets and any(kind == "constant" for kind, _ in each.sources)
+    ]
     for chosen in (resolved or [each for each in found if each.targets] or found)[:1]:
         write_line(f"heliograph explain '{chosen.name}'")
         for explanation in explain(run, chosen.name):

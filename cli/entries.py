@@ -30,7 +30,9 @@ class Wanted(NamedTuple):
     manifest: str | None
 
 
-def entries_of(program: Program, units: Sequence[Unit], wanted: Wanted, release: int) -> tuple[Entries, list[str]]:
+def entries_of(
+    program: Program, units: Sequence[Unit], wanted: Wanted, release: int
+) -> tuple[Entries, list[str]]:
     """Returns the entries, and the classes whose `main` is one.
 
     `units` are those of the application. Raises `Failure` if no main class, or no method, is what is wanted.
@@ -73,7 +75,9 @@ def _only_main(units: Sequence[Unit]) -> str:
     if len(candidates) == 1:
         return candidates[0]
     if not candidates:
-        raise usage("no class has a main method: name entries with --entry, or analyze a library with --library")
+        raise usage(
+            "no class has a main method: name entries with --entry, or analyze a library with --library"
+        )
     raise usage(f"several classes have a main method; choose with --main: {_list(candidates)}")
 
 
@@ -110,7 +114,9 @@ def _methods(program: Program, units: Sequence[Unit]) -> Iterator[int]:
 def _library(program: Program, units: Sequence[Unit]) -> list[int]:
     found = [each for each in _methods(program, units) if is_library_entry(program, each)]
     if not found:
-        raise usage("the inputs have no public class with a public or protected method: --library finds no entry")
+        raise usage(
+            "the inputs have no public class with a public or protected method: --library finds no entry"
+        )
     return found
 
 
@@ -122,7 +128,11 @@ def _matching(program: Program, units: Sequence[Unit], patterns: Sequence[str]) 
     for method in _methods(program, units):
         declaring, name, descriptor = program.name_of_method(method)
         plain = f"{class_name(program.name_of_type(declaring))}.{name}"
-        hits = [each for each, expression in expressions if expression.match(plain) or expression.match(plain + descriptor)]
+        hits = [
+            each
+            for each, expression in expressions
+            if expression.match(plain) or expression.match(plain + descriptor)
+        ]
         matched.update(hits)
         if hits:
             found.append(method)

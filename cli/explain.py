@@ -195,7 +195,7 @@ class Explainer:
     def _operand(self, premise: Premise) -> Part:
         kind = int(self._result.objects.kind[premise.chain.obj])
         steps = tuple(self._premise(premise, heading=False))
-        if kind in (heap.STRING, heap.OTHER_STRINGS):
+        if kind in (heap.STRING, heap.GENERIC):
             subject = self._phrases.origin(premise.chain.origin, premise.chain.obj)
             return Part("", "absent", f"the {premise.operand} may be {subject}, which leads nowhere:", steps)
         return Part("", "unknown", f"the {premise.operand} may be {self._unknown(premise)}:", steps)

@@ -21,7 +21,12 @@ def folder() -> Path:
     for place in spec.submodule_search_locations or () if spec else ():
         for source in sorted(Path(place).glob("*.py")):
             digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    for each in (metadata.version("numba"), metadata.version("llvmlite"), platform.python_version(), platform.machine()):
+    for each in (
+        metadata.version("numba"),
+        metadata.version("llvmlite"),
+        platform.python_version(),
+        platform.machine(),
+    ):
         digest.update(each.encode() + b"\0")
     return cache_root() / f"kernel-{digest.hexdigest()[:16]}"
 

@@ -71,7 +71,8 @@ def _print_version(wanted: bool) -> None:
 @app.callback(epilog="Example: heliograph analyze app.jar --main com.acme.Main")
 def _heliograph(
     _version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Computes what each reflective call of a Java program may reach, and shows why."""
@@ -84,7 +85,9 @@ def main() -> None:
         app()
     except Exception:
         traceback.print_exc()
-        sys.stderr.write("heliograph: this is an error in heliograph itself; please report it with the lines above\n")
+        sys.stderr.write(
+            "heliograph: this is an error in heliograph itself; please report it with the lines above\n"
+        )
         sys.exit(Exit.BUG)
 
 

@@ -112,9 +112,7 @@ def _methods_in(result: Result) -> Int32:
 def _fields_in(result: Result) -> Int32:
     relations = (schema.Load, schema.Store, schema.StaticLoad, schema.StaticStore)
     mentioned = (result.facts[each].field for each in relations)
-    return _distinct(
-        result.static_field, result.points_to.field, *mentioned, _targets_in(result, "field")
-    )
+    return _distinct(result.static_field, result.points_to.field, *mentioned, _targets_in(result, "field"))
 
 
 def _targets_in(result: Result, kind: str) -> Int32:

@@ -112,4 +112,3 @@ def _tick(job: Job, began: float, advance: Advance) -> Callable[[Statistics], bo
         return late or (limit is not None and resident_bytes() > limit)
 
     return tick
-

@@ -122,7 +122,11 @@ def _write_manifest(folder: Path, result: Result, more: dict[str, Any]) -> None:
 
 def _open(path: Path) -> Any:
     return open(  # noqa: SIM115  # the caller closes it
-        path, "w", encoding="utf-8", errors="surrogatepass", opener=lambda name, flags: os.open(name, flags, 0o600)
+        path,
+        "w",
+        encoding="utf-8",
+        errors="surrogatepass",
+        opener=lambda name, flags: os.open(name, flags, 0o600),
     )
 
 
@@ -256,5 +260,3 @@ def _reflective_site(found: dict[str, Any]) -> ReflectiveSite:
     targets = tuple(Target(**each) for each in found.pop("targets"))
     sources = tuple(NameSource(**each) for each in found.pop("sources"))
     return ReflectiveSite(**found, targets=targets, sources=sources)
-
-

@@ -40,8 +40,14 @@ def rows() -> list[RunRow]:
             program = " ".join([*manifest["inputs"], *manifest["mains"]])
             found.append(
                 RunRow(
-                    folder.name, manifest["created"], manifest["mode"], program, summary["reachableMethods"],
-                    manifest["complete"], run.size_of(folder), str(folder),
+                    folder.name,
+                    manifest["created"],
+                    manifest["mode"],
+                    program,
+                    summary["reachableMethods"],
+                    manifest["complete"],
+                    run.size_of(folder),
+                    str(folder),
                 )  # fmt: skip
             )
         except (Failure, KeyError, TypeError):
@@ -57,7 +63,14 @@ def write(found: Sequence[RunRow]) -> None:
     write_table(
         ("run", "of", "mode", "methods#", "complete", "size#"),
         [
-            (each.name, each.program, each.mode, each.methods, "yes" if each.complete else "no", bytes_text(each.size))
+            (
+                each.name,
+                each.program,
+                each.mode,
+                each.methods,
+                "yes" if each.complete else "no",
+                bytes_text(each.size),
+            )
             for each in found
         ],
     )

@@ -70,7 +70,9 @@ def rows(run: Run, everything: bool, status: str | None = None) -> list[SiteRow]
         )
         if status in (None, each.status)
     ]
-    return sorted(found, key=lambda each: (each.caller.qualified, each.line, each.caller.descriptor, each.offset))
+    return sorted(
+        found, key=lambda each: (each.caller.qualified, each.line, each.caller.descriptor, each.offset)
+    )
 
 
 def _row(result: Result, names: Names, site: ReflectiveSite, method: int, offset: int, line: int) -> SiteRow:
@@ -125,4 +127,6 @@ def _cells(row: SiteRow) -> Iterator[str]:
     yield "\n".join(row.targets[:_SHOWN]) + more
     names = [quoted(text, 30) for kind, text in row.sources if kind == "constant"]
     unknown = [text for kind, text in row.sources if kind == "unknown"]
-    yield "\n".join(filter(None, (row.reason, *unknown[:2], "" if row.targets else ", ".join(names[:_SHOWN]))))
+    yield "\n".join(
+        filter(None, (row.reason, *unknown[:2], "" if row.targets else ", ".join(names[:_SHOWN])))
+    )

@@ -118,5 +118,3 @@ def bytes_of(text: str) -> int:
     if not found:
         raise ValueError(text)
     return int(float(found[1]) * 1024 ** ("kmgt".find(found[2].lower()) + 1 if found[2] else 0))
-
-

@@ -13,12 +13,13 @@ from cypher.program import Program
 from cypher.schema import Facts, Int32, Rows
 from engine.constraints import Constraints, Precision
 from engine.entry import Entries, call_library, run_mains, start_machine
+from engine.heap import dense, padded
 from engine.models import Models
 from engine.reflection.modes import DEFAULT
 from engine.reflective import Reflection
 from engine.report import report
 from engine.result import Derived, Result
-from engine.solver import EXHAUSTED, FIXPOINT, Solver, Statistics
+from engine.solver import EXHAUSTED, FIXPOINT, PointsToRows, Solver, Statistics
 
 # Work units between two looks at the clock; a unit is a few nanoseconds of propagation.
 BUDGET = 20_000_000
@@ -98,7 +99,9 @@ class Analysis:
         constraints, solver = self._constraints, self._solver
         statistics = solver.statistics()
         class_objects, class_types = solver.class_object_types()
-        class_type = self._program.type_named("java/lang/Class")
+        types = solver.types_of(np.arange(statistics.objects, dtype=np.int32))
+        first = solver.tracked_from
+        tracked = solver.types_of(np.arange(first, first + statistics.tracked, dtype=np.int32))
         reached = solver.reached()
         sites, callees = solver.calls_made()
         fields, pointers = constraints.static_fields.items()
@@ -111,17 +114,25 @@ class Analysis:
             sites=constraints.sites.finish(),
             call_site=sites,
             call_callee=callees,
-            objects=constraints.heap.finish(statistics.objects, class_objects, class_types, class_type),
-            points_to=solver.points_to(),
+            objects=constraints.heap.finish(types, tracked, class_objects, class_types),
+            points_to=_dense_rows(solver.points_to(), types.size, first),
             static_field=fields,
             static_pointer=pointers,
-            reflective=report(constraints, self._reflection),
+            reflective=report(constraints, self._reflection, lambda obj: dense(obj, types.size, first)),
             derived=tuple(
                 Derived(each.rule.name, each.rule.paper, each.rule.head.__name__, each.row[0], each.row[1])
                 for each in self._reflection.derivations
             ),
             statistics=statistics,
         )
+
+
+def _dense_rows(rows: PointsToRows, ordinary: int, tracked_from: int) -> PointsToRows:
+    """Returns the rows with the object ids of results (see `heap.dense`)."""
+    key = np.where(
+        rows.key >= tracked_from >> 6, rows.key - (tracked_from >> 6) + (padded(ordinary) >> 6), rows.key
+    )
+    return rows._replace(key=key.astype(np.int32))
 
 
 def _joined(batches: Sequence[Facts]) -> Facts:

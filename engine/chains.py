@@ -23,7 +23,7 @@ _MADE = {
     heap.UNKNOWN: "UnknownObject", heap.REFLECTIVE: "NewInstanceTarget",
 }  # fmt: skip
 _KNOWN = frozenset(
-    {heap.STRING, heap.OTHER_STRINGS, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT}
+    {heap.STRING, heap.GENERIC, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT}
 )
 
 
@@ -160,7 +160,7 @@ class Chains:
             known = (
                 payload == text
                 if kind == heap.STRING
-                else kind == heap.OTHER_STRINGS and not self._named(text)
+                else kind == heap.GENERIC and not self._named(text)
             )
             found = CONSTANT
         elif relation is schema.ClassConstant:

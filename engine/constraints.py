@@ -65,7 +65,7 @@ class Constraints:
 
     def __init__(self, program: Program, solver: Solver, precision: Precision) -> None:
         self.program, self.solver, self.precision = program, solver, precision
-        self.heap, self.sites = Heap(), SiteTable()
+        self.heap, self.sites = Heap(solver.tracked_from), SiteTable()
         self.batches: list[Facts] = []
         self.static_fields = IdMap()
         self.on_sites: Callable[[Facts, int], Int32] = lambda *_: np.empty(0, np.int32)
@@ -97,9 +97,10 @@ class Constraints:
     def object(
         self, kind: int, type_: int, method: int = NONE, offset: int = NONE, payload: int = NONE
     ) -> int:
-        """Returns a new object."""
+        """Returns a new object; metaobjects and strings are tracked."""
         self.synchronise()
-        obj = self.solver.add_objects(np.array([type_], np.int32))
+        add = self.solver.add_tracked if kind in heap.TRACKED else self.solver.add_objects
+        obj = add(np.array([type_], np.int32))
         self.heap.add(obj, 1, kind, type_, method, offset, payload)
         return obj
 
@@ -283,7 +284,7 @@ class Constraints:
         if precision.distinct_strings and (not precision.merge_strings or self.program.may_name(text)):
             return self.object(heap.STRING, self._string, payload=text)
         if self._other_strings == NONE:
-            self._other_strings = self.object(heap.OTHER_STRINGS, self._string)
+            self._other_strings = self.object(heap.GENERIC, self._string)
         return self._other_strings
 
     def _pointers_of(self, fields: Int32) -> Int32:

@@ -13,7 +13,7 @@ from cypher.schema import NONE, Int32
     ALLOCATED,  # by the instruction at `offset` of `method`
     MERGED,  # all those of one type (string builders, throwables)
     STRING,  # a string constant; `payload` is its text
-    OTHER_STRINGS,  # all string constants that cannot matter to reflection
+    GENERIC,  # stands for tracked objects of its type wherever nobody asks which they are
     CLASS_OBJECT,  # `payload` is the type; `-ord` of the descriptor for a primitive type
     METHOD_OBJECT,  # a method or constructor object; `payload` is the method
     FIELD_OBJECT,  # `payload` is the field
@@ -22,6 +22,7 @@ from cypher.schema import NONE, Int32
     ENTRY,  # what the JVM or an unknown caller passes in; `payload` is the parameter's position
     REFLECTIVE,  # made by a reflective call at `offset` of `method`
 ) = range(11)
+TRACKED = frozenset({STRING, CLASS_OBJECT, METHOD_OBJECT, FIELD_OBJECT, UNKNOWN})
 
 
 class Objects(NamedTuple):
@@ -35,44 +36,68 @@ class Objects(NamedTuple):
 
 
 class Heap:
-    """The objects with an entry of their own; the solver makes class objects by itself, which have none."""
+    """The objects with an entry of their own; the solver makes class objects and generic ones by itself.
 
-    def __init__(self) -> None:
-        self._columns = np.full((5, 1 << 12), NONE, np.int32)
+    Ids from `tracked_from` are those of tracked objects.
+    """
+
+    def __init__(self, tracked_from: int) -> None:
+        self.tracked_from = tracked_from
+        self._ordinary = np.full((5, 1 << 12), NONE, np.int32)
+        self._tracked = np.full((5, 1 << 12), NONE, np.int32)
 
     def add(
         self, first: int, number: int, kind: int, types: Int32 | int, methods: Int32 | int = NONE,
         offsets: Int32 | int = NONE, payloads: Int32 | int = NONE,
     ) -> None:  # fmt: skip
         """Enters the objects `first` to `first + number`."""
-        while first + number > self._columns.shape[1]:
-            self._columns = np.concatenate((self._columns, np.full_like(self._columns, NONE)), axis=1)
+        if first >= self.tracked_from:
+            first -= self.tracked_from
+            table = self._tracked = _covering(self._tracked, first + number)
+        else:
+            table = self._ordinary = _covering(self._ordinary, first + number)
         for row, values in enumerate((kind, types, methods, offsets, payloads)):
-            self._columns[row, first : first + number] = values
-
-    def kinds(self, objects: Int32) -> Int32:
-        """Returns the kind of each object."""
-        self._cover(objects)
-        kinds: Int32 = self._columns[0, objects]
-        return np.where(kinds == NONE, CLASS_OBJECT, kinds).astype(np.int32)
+            table[row, first : first + number] = values
 
     def entry(self, obj: int) -> tuple[int, int, int, int, int]:
         """Returns (kind, type, method, offset, payload); -1 throughout for an object made by the solver."""
-        if obj >= self._columns.shape[1]:
+        table = self._ordinary
+        if obj >= self.tracked_from:
+            table, obj = self._tracked, obj - self.tracked_from
+        if obj >= table.shape[1]:
             return (NONE,) * 5
-        kind, type_, method, offset, payload = self._columns[:, obj].tolist()
+        kind, type_, method, offset, payload = table[:, obj].tolist()
         return kind, type_, method, offset, payload
 
-    def _cover(self, objects: Int32) -> None:
-        if objects.size and int(objects.max()) >= self._columns.shape[1]:
-            self.add(int(objects.max()), 1, NONE, NONE)
+    def finish(self, types: Int32, tracked_types: Int32, class_objects: Int32, class_types: Int32) -> Objects:
+        """Returns all objects, those that the solver made included; see `dense`.
 
-    def finish(self, number: int, class_objects: Int32, class_types: Int32, class_type: int) -> Objects:
-        """Returns all `number` objects, those that the solver made included."""
-        if number:
-            self._cover(np.array([number - 1], np.int32))
-        table = self._columns[:, :number].copy()
-        made = class_objects[table[0, class_objects] == NONE]
-        table[0, made], table[1, made] = CLASS_OBJECT, class_type
-        table[4, class_objects] = class_types
+        `types` and `tracked_types` are the types of all ordinary and all tracked objects.
+        """
+        gap = padded(types.size)
+        table = np.full((5, gap + tracked_types.size), NONE, np.int32)
+        table[:, : types.size] = _covering(self._ordinary, types.size)[:, : types.size]
+        table[:, gap:] = _covering(self._tracked, tracked_types.size)[:, : tracked_types.size]
+        made = table[0] == NONE
+        table[0, made] = GENERIC
+        table[1, : types.size], table[1, gap:] = types, tracked_types
+        classes = class_objects - self.tracked_from + gap
+        table[0, classes], table[4, classes] = CLASS_OBJECT, class_types
         return Objects(*table)
+
+
+def padded(number: int) -> int:
+    """Returns `number`, rounded up to whole words of 64 objects."""
+    return (number + 63) >> 6 << 6
+
+
+def dense(obj: int, ordinary: int, tracked_from: int) -> int:
+    """Returns the id of an object in results: tracked objects follow the `ordinary` ones, from a new word on."""
+    return obj - tracked_from + padded(ordinary) if obj >= tracked_from else obj
+
+
+def _covering(table: Int32, number: int) -> Int32:
+    """Returns `table` with at least `number` columns."""
+    while table.shape[1] < number:
+        table = np.concatenate((table, np.full_like(table, NONE)), axis=1)
+    return table

@@ -11,6 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
+from cypher import schema
 from cypher.schema import NONE
 from engine import heap
 from engine.chains import CLASS_OF, CONSTANT, RULE, SOURCE, Chain, Chains, Marks, Origin
@@ -37,7 +40,7 @@ _MEMBERS = {
     api.FIELD_SET: heap.FIELD_OBJECT,
 }  # fmt: skip
 _METAOBJECTS = frozenset({heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT})
-_CONSTANTS = frozenset({heap.STRING, heap.OTHER_STRINGS})
+_CONSTANTS = frozenset({heap.STRING, heap.GENERIC})
 # How far computed strings are followed into the strings from which they are computed.
 _COMPUTATIONS = 6
 
@@ -129,6 +132,7 @@ class Provenance:
         self._open: set[tuple[str, int, int]] = set()
         self._computing: set[int] = set()
         self._caused: Index | None = None
+        self._plain: int | None = None
 
     # --- what chains ask
     def _derives(self, site: int, relation: str, payload: int) -> bool:
@@ -224,19 +228,25 @@ class Provenance:
                     continue
                 if kind not in _CONSTANTS:
                     unknown.append((operand, pointer, obj))
-                elif not self._names_target(explained, obj):
+                elif kind == heap.STRING or obj == self._plain_string():
                     absent.append((operand, pointer, obj))
         return [
             Answer(None, None, self._premise(_operand(explained.role, operand), pointer, obj))
             for operand, pointer, obj in (*unknown, *absent)
         ]
 
-    def _names_target(self, explained: ReflectiveSite, obj: int) -> bool:
-        """Returns whether another explained target already has the name `obj`."""
-        if int(self.flow.evidence.objects.kind[obj]) != heap.STRING:
-            return False
-        text = self._names.constant(int(self.flow.evidence.objects.payload[obj]))
-        return any(self._name_of(target) == text for target in explained.targets)
+    def _plain_string(self) -> int:
+        """Returns the object that stands for the constants that name nothing, -1 if there are none."""
+        if self._plain is None:
+            objects, strings = self.flow.evidence.objects, self.flow.evidence.facts[schema.StringConstant]
+            named = objects.payload[objects.kind == heap.STRING]
+            candidates = set(np.flatnonzero(objects.kind == heap.GENERIC).tolist())
+            for target in strings.target[~np.isin(strings.text, named)].tolist():
+                candidates &= set(self.flow.sets.objects_of(target).tolist())
+                if len(candidates) < 2:
+                    break
+            self._plain = next(iter(candidates), NONE) if len(candidates) == 1 else NONE
+        return self._plain
 
     def _name_of(self, target: Target) -> str:
         """Returns the string by which reflection asks for a target."""

@@ -159,7 +159,7 @@ class Reflection:
             if pointer not in self._watched:
                 continue
             kind, _, _, _, payload = self._constraints.heap.entry(obj)
-            if kind == NONE:
+            if kind == NONE and class_type >= 0:
                 rows[rel.ClassAt].append(rel.ClassAt(pointer, class_type))
             elif kind == heap.CLASS_OBJECT:
                 rows[rel.ClassAt].append(rel.ClassAt(pointer, payload))  # type: ignore[arg-type]
@@ -170,7 +170,7 @@ class Reflection:
                 rows[rel.MethodAt].append(rel.MethodAt(pointer, payload))  # type: ignore[arg-type]
             elif kind == heap.FIELD_OBJECT:
                 rows[rel.FieldAt].append(rel.FieldAt(pointer, payload))  # type: ignore[arg-type]
-            elif kind != heap.OTHER_STRINGS:
+            elif kind not in (NONE, heap.GENERIC):
                 rows[rel.UnknownAt].append(rel.UnknownAt(pointer, obj))
         self.rules.add(rows)
 

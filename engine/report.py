@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
 
 from engine import heap
 from engine.constraints import Constraints
@@ -33,12 +35,21 @@ UNKNOWN_REASONS = {
 }
 
 
-def report(constraints: Constraints, reflection: Reflection) -> tuple[ReflectiveSite, ...]:
-    """Returns all reflective sites that are reachable, in the order of their ids."""
+def report(
+    constraints: Constraints, reflection: Reflection, number: Callable[[int], int]
+) -> tuple[ReflectiveSite, ...]:
+    """Returns all reflective sites that are reachable, in the order of their ids.
+
+    `number` gives the id of an object in results.
+    """
     targets = _targets(reflection)
-    return tuple(
+    sites = (
         _report_site(constraints, reflection, site, each, call, targets)
         for site, (each, call) in sorted(reflection.sites.items())
+    )
+    return tuple(
+        replace(site, sources=tuple(replace(each, obj=number(each.obj)) for each in site.sources))
+        for site in sites
     )
 
 
@@ -86,7 +97,7 @@ def _sources(constraints: Constraints, pointer: int) -> list[NameSource]:
         kind, _, _, _, payload = constraints.heap.entry(obj)
         if kind == heap.STRING:
             found.append(NameSource("constant", constraints.program.text(payload), obj))
-        elif kind not in (-1, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT, heap.OTHER_STRINGS):
+        elif kind not in (-1, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT, heap.GENERIC):
             found.append(NameSource("unknown", "", obj))
     return found
 

@@ -16,6 +16,7 @@ class Statistics(NamedTuple):
 
     pointers: int
     objects: int
+    tracked: int
     reachable: int
     calls: int
     steps: int
@@ -44,8 +45,11 @@ class Solver(Protocol):
     Pointers are numbered from 0 as they come up: the variables of a method when it is reached (in one
     block), fresh ones on request, fields of objects by themselves. Objects and sites are numbered as added. What
     is added takes effect in the next `solve`. If memory is exhausted, nothing is added any more: the ids that
-    are returned are -1, `solve` returns EXHAUSTED, and what was derived so far stays.
+    are returned are -1, `solve` returns EXHAUSTED, and what was derived so far stays. Class objects are tracked
+    (see `add_tracked`).
     """
+
+    tracked_from: int
 
     def add_types(self, rows: TypeRows) -> None:
         """Adds types; every supertype of a type is among those known afterwards."""
@@ -55,6 +59,13 @@ class Solver(Protocol):
 
     def add_objects(self, types: Int32) -> int:
         """Adds an object of each of `types`; returns the first."""
+
+    def add_tracked(self, types: Int32) -> int:
+        """Adds a tracked object of each of `types`; returns the first, at least `tracked_from`.
+
+        Tracked objects are told apart at watched pointers and at pointers from which these can be reached;
+        elsewhere one generic object of their type stands for them all, and goes everywhere with them.
+        """
 
     def add_pointers(self, number: int) -> int:
         """Adds `number` fresh pointers; returns the first."""

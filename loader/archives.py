@@ -102,11 +102,18 @@ def _listed(entry: str) -> list[str]:
         directory, last = os.path.split(path)
         if last == "*":
             # The JVM leaves the order open.
-            jars = (each for each in Path(directory or ".").glob("*") if each.suffix in {".jar", ".JAR"})
-            found += sorted(str(each) for each in jars)
+            found += _jars(directory or ".")
         else:
             found.append(path)
     return found
+
+
+def _jars(directory: str) -> list[str]:
+    try:
+        names = sorted(each.name for each in Path(directory).iterdir())
+    except (OSError, ValueError):
+        return []
+    return [str(Path(directory, name)) for name in names if name.endswith((".jar", ".JAR"))]
 
 
 def _walk(places: list[_Place], opener: Opener, report: list[Diagnostic]) -> Iterator[Archive]:

@@ -290,11 +290,15 @@ def _read(path: Path) -> Unit:
 
 def _unit(index: dict[str, Any], data: NDArray[np.uint8]) -> Unit:
     arrays: dict[str, Array] = {}
+    end = 0
     for name, dtype, start, count in index["sections"]:
         kind = np.dtype(_DTYPES[dtype])
         if start < 0 or count < 0 or start + count * kind.itemsize > len(data):
             raise ValueError(name)
         arrays[name] = data[start : start + count * kind.itemsize].view(kind)
+        end = max(end, start + count * kind.itemsize)
+    if end + -end % _ALIGNMENT != len(data):
+        raise ValueError("more than the arrays")
     if arrays.keys() != _names():
         raise ValueError("other arrays than a unit has")
     body = {

@@ -11,6 +11,7 @@ import itertools
 import re
 import struct
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ _ODD_NAME = re.compile(
     r"[\x00-\x1f\x7f-\x9f\\\u200e\u200f\u202a-\u202e\u2066-\u2069]"
     r"|(?:^|/)\.\.?(?:/|$)|^/|//|^[A-Za-z]:|\.(?!class/?$)(?i:class)/?$"
 )
-_SHOWN = 100  # diagnostics of one kind in one archive; the rest is counted
+_LISTED = 1000  # diagnostics of one kind in one archive
 
 
 class Entry(NamedTuple):
@@ -87,6 +88,7 @@ class Zip:
         self.shadowed: dict[str, Entry] = {}
         self.diagnostics: list[Diagnostic] = []
         self._limits = limits
+        self._counts: Counter[str] = Counter()
         self._seen: set[tuple[str, str]] = set()
         end = _find_end(source)
         directory, start = _read_directory(source, end)
@@ -175,7 +177,7 @@ class Zip:
     def _parse(self, directory: bytes, start: int) -> list[Entry]:
         """Returns all entries of the central directory; `start` is where offsets count from."""
         entries: list[Entry] = []
-        at, last, odd = 0, len(directory) - _CENTRAL.size, 0
+        at, last = 0, len(directory) - _CENTRAL.size
         while at <= last:
             if len(entries) == self._limits.entries:
                 text = f"has more than {self._limits.entries:,} entries, the limit"
@@ -191,9 +193,7 @@ class Zip:
                 raise self._unsupported(directory, header[3], header[4])
             entries.append(self._entry(name, header, extra, start))
             if _ODD_NAME.search(name):
-                odd += 1
-                if odd <= _SHOWN:
-                    self._note("ARC-NAME", "has an unusual name", "none", name)
+                self._note("ARC-NAME", "has an unusual name", "none", name)
             if name.endswith(".class/"):
                 self._note("ARC-DIRNAME", "ends like a directory but is a class to the JVM", "none", name)
             if header[15] >> 16 & 0xF000 == _SYMLINK and header[1] >> 8 == _UNIX:
@@ -201,8 +201,6 @@ class Zip:
             at = following
         if at != len(directory):
             raise self._corrupt("the central directory has bytes that are no header")
-        if odd > _SHOWN:
-            self._note("ARC-NAME", f"{odd - _SHOWN:,} more entries have unusual names", "none")
         return entries
 
     def _name(self, raw: bytes) -> str:
@@ -298,6 +296,11 @@ class Zip:
         return refusal("ARC-CORRUPT", text, self.source.label)
 
     def _note(self, code: str, text: str, effect: str = "none", entry: str = "") -> None:
+        self._counts[code] += 1
+        if self._counts[code] > _LISTED + 1:
+            return
+        if self._counts[code] > _LISTED:
+            text, entry = "more entries like those before are not listed", ""
         self.diagnostics.append(Diagnostic(code, "warning", text, effect, self.source.label, entry))
 
     def _once(self, code: str, text: str, effect: str, entry: str) -> None:

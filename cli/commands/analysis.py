@@ -21,7 +21,9 @@ class SolverName(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
-    app.command(epilog="Example: heliograph analyze app.jar --main com.acme.Main --classpath lib.jar")(analyze)
+    app.command(epilog="Example: heliograph analyze app.jar --main com.acme.Main --classpath lib.jar")(
+        analyze
+    )
     app.command(epilog="Example: heliograph demo")(demo)
 
 
@@ -31,10 +33,12 @@ def analyze(
         typer.Argument(metavar="INPUT…", help="Jars, wars, folders of classes, jmods, or Maven coordinates."),
     ],
     main: Annotated[
-        list[str] | None, typer.Option("--main", metavar="CLASS", help="Start in this class; may be repeated.")
+        list[str] | None,
+        typer.Option("--main", metavar="CLASS", help="Start in this class; may be repeated."),
     ] = None,
     library: Annotated[
-        bool, typer.Option("--library", help="Every public and protected method of public types may be called.")
+        bool,
+        typer.Option("--library", help="Every public and protected method of public types may be called."),
     ] = False,
     entry: Annotated[
         list[str] | None,
@@ -44,22 +48,31 @@ def analyze(
         list[str] | None, typer.Option(metavar="PATH", help="Libraries of the inputs; may list several.")
     ] = None,
     jdk: Annotated[
-        str | None, typer.Option(metavar="HOME", help="The JDK whose library is used; JAVA_HOME's if not given.")
+        str | None,
+        typer.Option(metavar="HOME", help="The JDK whose library is used; JAVA_HOME's if not given."),
     ] = None,
     release: Annotated[
         int | None, typer.Option(min=1, help="The release that multi-release jars are read for; the JDK's.")
     ] = None,
-    mode: Annotated[str, typer.Option(help="How reflective calls are resolved: none or points-to.")] = "points-to",
-    solver: Annotated[SolverName, typer.Option(help="The compiled solver, or the plain one.")] = SolverName.KERNEL,
+    mode: Annotated[
+        str, typer.Option(help="How reflective calls are resolved: none or points-to.")
+    ] = "points-to",
+    solver: Annotated[
+        SolverName, typer.Option(help="The compiled solver, or the plain one.")
+    ] = SolverName.KERNEL,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the run goes; the folder of runs if not given.")
     ] = None,
     output_format: FormatOption = Format.TABLE,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep translated archives.")] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Neither use nor keep translated archives.")
+    ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 4 if anything may make the result lack parts.")
     ] = False,
-    timeout: Annotated[float | None, typer.Option(metavar="SECONDS", min=0, help="Stop after this time.")] = None,
+    timeout: Annotated[
+        float | None, typer.Option(metavar="SECONDS", min=0, help="Stop after this time.")
+    ] = None,
     max_memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Stop before more memory is taken, as in 4g.")
     ] = None,

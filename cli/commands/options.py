@@ -17,7 +17,8 @@ class Format(StrEnum):
 
 
 RunOption = Annotated[
-    str | None, typer.Option("--run", metavar="RUN", help="A run's name or directory; the newest if not given.")
+    str | None,
+    typer.Option("--run", metavar="RUN", help="A run's name or directory; the newest if not given."),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="A table for people or JSON for programs.")]
 AllOption = Annotated[bool, typer.Option("--all", help="Add what lies in libraries and the JDK.")]

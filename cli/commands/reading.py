@@ -27,7 +27,9 @@ def register(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
     app.command(epilog="Example: heliograph sites --all --format json")(sites)
     app.command(epilog="Example: heliograph explain com.acme.Loader.load:12")(explain)
-    app.command(epilog="Example: heliograph callgraph --from com.acme.Main.main --to com.acme.Plugin.start")(callgraph)
+    app.command(epilog="Example: heliograph callgraph --from com.acme.Main.main --to com.acme.Plugin.start")(
+        callgraph
+    )
     app.command(epilog="Example: heliograph census --all")(census)
     app.command(epilog="Example: heliograph diff RUN RUN --limit 50")(diff)
     export = typer.Typer(
@@ -85,10 +87,12 @@ def explain(
 def callgraph(
     run: RunOption = None,
     origin: Annotated[
-        str | None, typer.Option("--from", metavar="METHOD", help="What these methods call; * stands for any text.")
+        str | None,
+        typer.Option("--from", metavar="METHOD", help="What these methods call; * stands for any text."),
     ] = None,
     goal: Annotated[
-        str | None, typer.Option("--to", metavar="METHOD", help="What calls these methods; with --from: the path.")
+        str | None,
+        typer.Option("--to", metavar="METHOD", help="What calls these methods; with --from: the path."),
     ] = None,
     output_format: FormatOption = Format.TABLE,
     limit: LimitOption = 50,
@@ -105,7 +109,9 @@ def callgraph(
         write(found, limit)
 
 
-def census(run: RunOption = None, everything: AllOption = False, output_format: FormatOption = Format.TABLE) -> None:
+def census(
+    run: RunOption = None, everything: AllOption = False, output_format: FormatOption = Format.TABLE
+) -> None:
     """Counts calls of the reflective API in code that may run, by category and method."""
     from cli.census import count, write
     from cli.run import find
@@ -143,7 +149,9 @@ def export_callgraph(
         CallGraphFormat, typer.Option("--format", help="jcg: the JSON of call-graph comparison suites.")
     ] = CallGraphFormat.CSV,
     out: OutOption = None,
-    application: Annotated[bool, typer.Option("--application", help="Only edges from or to the application.")] = False,
+    application: Annotated[
+        bool, typer.Option("--application", help="Only edges from or to the application.")
+    ] = False,
 ) -> None:
     """Writes the call graph as CSV, JSON, Graphviz's DOT, or the JSON of comparison suites."""
     from importlib import import_module

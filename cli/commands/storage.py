@@ -40,7 +40,9 @@ def list_runs(output_format: FormatOption = Format.TABLE) -> None:
 
 
 def remove_runs(
-    names: Annotated[list[str] | None, typer.Argument(metavar="RUN…", help="Names as `runs list` has them.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="RUN…", help="Names as `runs list` has them.")
+    ] = None,
     keep: Annotated[int | None, typer.Option(min=0, metavar="N", help="Remove all but the newest N.")] = None,
 ) -> None:
     """Deletes runs."""

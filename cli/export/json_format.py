@@ -19,7 +19,9 @@ def lines(run: Run, application: bool) -> Iterator[str]:
     edges = edges_of(run.result)
     if application:
         edges = of_application(edges, names)
-        reached = np.unique(np.concatenate((edges.caller, edges.callee, reached[names.is_application(reached)])))
+        reached = np.unique(
+            np.concatenate((edges.caller, edges.callee, reached[names.is_application(reached)]))
+        )
     place = {method: index for index, method in enumerate(reached.tolist())}
     numbers = names.lines(edges.caller, edges.offset).tolist()
     yield '{"methods": [\n'

@@ -7,13 +7,27 @@ import numpy as np
 from cypher.schema import SPECIAL, VIRTUAL
 from engine.kernel.collapse import collapse
 from engine.kernel.compiled import compiled, compiled_allocating, entry
-from engine.kernel.graph import add_edge, class_object, condition_of, field_node, next_stamp, select, slot
+from engine.kernel.graph import (
+    add_edge,
+    class_object,
+    condition_of,
+    field_node,
+    generic_object,
+    next_stamp,
+    select,
+    slot,
+)
 from engine.kernel.rows import ONE, ZERO, add_words, find, free_row, lowest_bit, new_nodes
+from engine.kernel.slices import NEWLY, widen
 from engine.kernel.state import (
     CALL_SLOTS,
     CALLS,
+    CLASS_TYPE,
+    CLASS_USES,
+    COLLAPSES,
     CURSOR,
     DIRTY,
+    EDGES_ADDED,
     FULL,
     GROUPS,
     INBOX,
@@ -28,6 +42,9 @@ from engine.kernel.state import (
     PUT_REACH,
     PUT_USE,
     REACHED,
+    ROOTS,
+    SEEDS,
+    SLICED,
     SPENT,
     STEPS,
     SWEEPS,
@@ -216,20 +233,36 @@ def access_field(state: State, field: int, other: int, storing: bool, length: in
                 add_edge(state, which, other, 0)
 
 
+@compiled
+def add_object(state: State, which: int, obj: int) -> None:
+    """PointsTo(which, obj)."""
+    if obj < 0:
+        return
+    key, word = state.scratch.one_key, state.scratch.one_word
+    key[0] = obj >> 6
+    word[0] = ONE << np.uint64(obj & 63)
+    add_words(
+        state.rows, state.graph, state.counters, state.types.mask, find(state.graph.node, which),
+        key, word, 0, 1, 0,
+    )  # fmt: skip
+
+
 # PointsTo(x, c) :- GetClass(y, x), PointsTo(y, o), Type(o, t), ClassObject(t, c).
 @compiled
 def classes_of(state: State, target: int) -> None:
     scratch, types, count = state.scratch, state.types, state.counters
     key, word = scratch.one_key, scratch.one_word
+    target = find(state.graph.node, target)
+    add_object(state, target, generic_object(types, count, count[CLASS_TYPE]))
+    if not state.graph.node[target].wanted:
+        return
     for group in range(count[GROUPS]):
         obj = class_object(types, count, scratch.group_type[group])
         if obj < 0:
             return
         key[0] = obj >> 6
         word[0] = ONE << np.uint64(obj & 63)
-        add_words(
-            state.rows, state.graph, count, types.mask, find(state.graph.node, target), key, word, 0, 1, 0
-        )
+        add_words(state.rows, state.graph, count, types.mask, target, key, word, 0, 1, 0)
 
 
 @compiled
@@ -395,16 +428,40 @@ def flush_merged(state: State, chain: Keys) -> None:
 
 
 @compiled
+def supply_classes(state: State) -> None:
+    """Gives the targets of getClass that are new in the slice the class objects they were denied."""
+    rows, graph, scratch, count = state.rows, state.graph, state.scratch, state.counters
+    node = graph.node
+    for index in range(count[CLASS_USES]):
+        if node[find(node, state.slice.class_target[index])].wanted != NEWLY:
+            continue
+        base = find(node, state.slice.class_base[index])
+        length = 0
+        for at in range(node[base].row_at, node[base].row_at + node[base].row_length):
+            if rows.done[at]:
+                scratch.key[length] = rows.key[at]
+                scratch.word[length] = rows.done[at]
+                length += 1
+        if length:
+            group_by_type(state, length)
+            classes_of(state, state.slice.class_target[index])
+    for which in range(count[NODES]):
+        if node[which].wanted == NEWLY:
+            node[which].wanted = 1
+
+
+@compiled
 def take_row(state: State, kind: int, first: int, second: int, third: int, fourth: int) -> None:
     """Adds one row of the inbox."""
     types, count = state.types, state.counters
     if kind == PUT_OBJECT:
-        state.scratch.key[0] = second >> 6
-        state.scratch.word[0] = ONE << np.uint64(second & 63)
-        add_words(
-            state.rows, state.graph, count, types.mask, find(state.graph.node, first),
-            state.scratch.key, state.scratch.word, 0, 1, 0,
-        )  # fmt: skip
+        if second >= types.object.size >> 1:
+            at = count[SEEDS]
+            state.slice.seed_pointer[at] = first
+            state.slice.seed_object[at] = second
+            count[SEEDS] = at + 1
+            add_object(state, first, generic_object(types, count, types.object[second].type))
+        add_object(state, first, second)
     elif kind == PUT_EDGE:
         add_edge(state, first, second, 0)
     elif kind == PUT_CAST:
@@ -416,6 +473,13 @@ def take_row(state: State, kind: int, first: int, second: int, third: int, fourt
         if condition > 0:
             add_edge(state, first, second, -condition)
     elif kind == PUT_USE:
+        if second == USE_WATCH:
+            state.slice.root[count[ROOTS]] = first
+            count[ROOTS] += 1
+        elif second == USE_CLASS:
+            state.slice.class_base[count[CLASS_USES]] = first
+            state.slice.class_target[count[CLASS_USES]] = fourth
+            count[CLASS_USES] += 1
         add_use(state, first, second, third, fourth)
     elif kind == PUT_REACH:
         reach(state, first)
@@ -439,7 +503,8 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
     """Takes the inbox, then sweeps dirty nodes in rank order.
 
     Returns FIXPOINT, PAUSED (over `budget` words of work, or reached methods lack their facts: more than
-    `waiting`, or any at the end of a sweep) or EXHAUSTED (a pool is full). Cycles are collapsed when new edges exceed `ratio` of all, and `least`.
+    `waiting`, or any at the end of a sweep) or EXHAUSTED (a pool is full). Cycles are collapsed when new edges
+    exceed `ratio` of all, and `least`.
     """
     graph, count = state.graph, state.counters
     reached = count[REACHED]
@@ -449,7 +514,15 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
         if count[FULL]:
             return EXHAUSTED
         if count[DIRTY] == 0:
-            return PAUSED if count[REACHED] > reached else FIXPOINT
+            if count[REACHED] > reached:
+                return PAUSED
+            version = count[EDGES_ADDED] + count[ROOTS] + count[COLLAPSES]
+            if version == count[SLICED]:
+                return FIXPOINT
+            count[SLICED] = version
+            if widen(state) > 0:
+                supply_classes(state)
+            continue
         if count[SPENT] > budget or count[REACHED] - reached > waiting:
             return PAUSED
         if count[NEW_EDGES] > least + ratio * count[LIVE_EDGES]:

@@ -163,6 +163,8 @@ def collapse(state: State) -> Keys:
         if node[which].parent != which or into == which:
             continue
         node[which].parent = into
+        if not node[which].wanted:
+            node[into].wanted = 0  # until the next slice: it lacks what this node was denied
         count[COLLAPSED] += 1
         if node[which].row_length:
             add_words(

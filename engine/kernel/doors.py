@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.compiled import entry
-from engine.kernel.graph import add_subtype, class_object, new_object, select
+from engine.kernel.graph import add_subtype, class_object, new_object, new_tracked, select
 from engine.kernel.rows import ONE, bits, find, lowest_bit
 from engine.kernel.state import (
     ARGUMENTS,
@@ -20,6 +20,7 @@ from engine.kernel.state import (
     OBJECTS,
     SITES,
     SUPERTYPES,
+    TRACKED,
     TYPES,
     Counters,
     Keys,
@@ -87,6 +88,14 @@ def enter_objects(state: State, kinds: Keys) -> int:
         return -1
     for index in range(kinds.size):
         new_object(state.types, state.counters, kinds[index])
+    return first
+
+
+@entry
+def enter_tracked(state: State, kinds: Keys) -> int:
+    first = (state.types.object.size >> 1) + state.counters[TRACKED]
+    for index in range(kinds.size):
+        new_tracked(state.types, state.counters, kinds[index])
     return first
 
 

@@ -12,6 +12,7 @@ from engine.kernel.state import (
     CHOICES,
     CLASS_TYPE,
     EDGES,
+    EDGES_ADDED,
     FIELD_NODES,
     FIELD_SLOTS,
     FULL,
@@ -23,6 +24,7 @@ from engine.kernel.state import (
     OBJECT_TYPE,
     OBJECTS,
     STAMP,
+    TRACKED,
     TYPES,
     Calls,
     Counters,
@@ -110,6 +112,7 @@ def add_edge(state: State, source: int, target: int, condition: int) -> None:
     push_edge(graph, count, source, target, condition)
     count[LIVE_EDGES] += 1
     count[NEW_EDGES] += 1
+    count[EDGES_ADDED] += 1
     if node[source].row_length > 0:
         add_words(
             rows, graph, count, state.types.mask, target,
@@ -164,13 +167,8 @@ def condition_of(types: Types, count: Counters, supertype: int) -> int:
 
 
 @compiled
-def new_object(types: Types, count: Counters, which: int) -> int:
-    """Returns a fresh object of type `which`, entered in the masks of its supertypes."""
-    obj = count[OBJECTS]
-    if count[FULL] or obj == types.object.size:
-        count[FULL] = 1
-        return -1
-    count[OBJECTS] = obj + 1
+def enter_object(types: Types, obj: int, which: int) -> None:
+    """Notes the type of an object, also in the masks of its supertypes."""
     types.object[obj].type = which
     types.object[obj].next = types.type[which].first_object
     types.type[which].first_object = obj + 1
@@ -179,7 +177,41 @@ def new_object(types: Types, count: Counters, which: int) -> int:
         row = types.type[types.supertype[at]].mask
         if row > 0:
             types.mask[row - 1, obj >> 6] |= ONE << np.uint64(obj & 63)
-    return obj
+
+
+@compiled
+def new_object(types: Types, count: Counters, which: int) -> int:
+    """Returns a fresh object of type `which`."""
+    obj = count[OBJECTS]
+    if count[FULL] or obj == types.object.size >> 1:
+        count[FULL] = 1
+        return -1
+    count[OBJECTS] = obj + 1
+    enter_object(types, obj, which)
+    return int(obj)
+
+
+@compiled
+def new_tracked(types: Types, count: Counters, which: int) -> int:
+    """Returns a fresh tracked object of type `which`."""
+    half = types.object.size >> 1
+    if count[FULL] or count[TRACKED] == half:
+        count[FULL] = 1
+        return -1
+    obj = half + count[TRACKED]
+    count[TRACKED] += 1
+    enter_object(types, obj, which)
+    return int(obj)
+
+
+@compiled
+def generic_object(types: Types, count: Counters, which: int) -> int:
+    """Returns the object that stands for the tracked objects of type `which` wherever nobody asks."""
+    obj = types.type[which].generic - 1
+    if obj < 0:
+        obj = new_object(types, count, which)
+        types.type[which].generic = obj + 1
+    return int(obj)
 
 
 @compiled
@@ -189,7 +221,7 @@ def class_object(types: Types, count: Counters, which: int) -> int:
         return -1
     obj = types.type[which].class_object - 1
     if obj < 0:
-        obj = new_object(types, count, count[CLASS_TYPE])
+        obj = new_tracked(types, count, count[CLASS_TYPE])
         types.type[which].class_object = obj + 1
     return int(obj)
 

@@ -194,6 +194,12 @@ def add_words(
 ) -> None:  # fmt: skip
     """PointsTo(which, o) for the objects o of words[start:start + length] that pass `condition`."""
     node = graph.node
+    if not node[which].wanted:
+        tracked = mask.shape[1] >> 1
+        while length > 0 and keys[start + length - 1] >= tracked:
+            length -= 1
+        if length == 0:
+            return
     at = node[which].row_at
     had = node[which].row_length
     changed, missing = or_present(

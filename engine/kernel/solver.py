@@ -45,6 +45,7 @@ class KernelSolver:
         count[pools.FIELD_SLOTS] = count[pools.CHOICE_SLOTS] = count[pools.CALL_SLOTS] = slots
         self._waiting, self._ratio, self._least = waiting, ratio, least
         self._taken = 0
+        self.tracked_from = self._state.types.object.size >> 1
 
     def add_types(self, rows: TypeRows) -> None:
         doors.enter_types(
@@ -57,6 +58,9 @@ class KernelSolver:
 
     def add_objects(self, types: Int32) -> int:
         return int(doors.enter_objects(self._state, int32(types)))
+
+    def add_tracked(self, types: Int32) -> int:
+        return int(doors.enter_tracked(self._state, int32(types)))
 
     def add_pointers(self, number: int) -> int:
         return int(new_nodes(self._state.graph, self._state.counters, number))
@@ -193,6 +197,6 @@ class KernelSolver:
             + int(count[pools.MASKS]) * max(4096, int(count[pools.OBJECTS]) >> 3)
         )  # fmt: skip
         return Statistics(
-            int(count[pools.NODES]), int(count[pools.OBJECTS]), int(count[pools.REACHED]),
+            int(count[pools.NODES]), int(count[pools.OBJECTS]), int(count[pools.TRACKED]), int(count[pools.REACHED]),
             int(count[pools.CALLS]), int(count[pools.STEPS]), size,
         )  # fmt: skip

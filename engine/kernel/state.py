@@ -42,6 +42,7 @@ NODE = np.dtype(
         ("field", "i4"),  # field + 1; 0 stands for the elements of an array
         ("next_field", "i4"),  # chain of the (object, field) table
         ("mark", "i4"),
+        ("wanted", "i4"),  # 1 if something may ask which tracked object it is
     ],
     align=True,
 )
@@ -70,7 +71,11 @@ TYPE = np.dtype(
         ("element", "i4"),
         ("flags", "i4"),
         ("mask", "i4"),  # row of `masks` + 1
-        ("first_object", "i4"),  # object + 1
+        ("first_object", "i4"),
+        (
+            "generic",
+            "i4",
+        ),  # object + 1 that stands for its tracked objects wherever nobody asks  # object + 1
         ("first_subtype", "i4"),  # entry of `subtypes` + 1
         ("class_object", "i4"),  # object + 1
         ("group", "i4"),
@@ -102,12 +107,17 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_CLASS = range(5)
     PUT_CALL,  # site, callee
 ) = range(7)
 
+# Tracked objects (string constants that may name something, class objects and other metaobjects) are told
+# apart only at pointers from which something that asks can be reached; elsewhere one generic object of their
+# type stands for them. Their ids fill the upper half of the pool, so that they are the tail of every row.
+
 # Counters: the fill of each pool, then statistics.
 (
     NODES, WORDS, EDGES, USES, SITES, ARGUMENTS, METHODS, TYPES, OBJECTS, LINKS, CHOICES, CALLS, MASKS,
     SUPERTYPES, DECLARED, REACHED, WATCHED, FIELD_NODES, FIELD_SLOTS, CHOICE_SLOTS, CALL_SLOTS, DIRTY, CURSOR,
-    STAMP, GROUPS, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE, OBJECT_TYPE, SPENT,
-) = range(36)  # fmt: skip
+    STAMP, GROUPS, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE,
+    OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, CLASS_USES, EDGES_ADDED, SLICED,
+) = range(42)  # fmt: skip
 
 
 class Rows(NamedTuple):
@@ -157,6 +167,16 @@ class Types(NamedTuple):
     mask: Array
 
 
+class Slice(NamedTuple):
+    """What asks for tracked objects, and where they come from: logs, for when more pointers are asked about."""
+
+    root: Array
+    seed_pointer: Array
+    seed_object: Array
+    class_base: Array
+    class_target: Array
+
+
 class Scratch(NamedTuple):
     """Buffers of one step, the rows that wait to be added, and the log of new objects at watched pointers."""
 
@@ -181,6 +201,7 @@ class State(NamedTuple):
     graph: Graph
     calls: Calls
     types: Types
+    slice: Slice
     scratch: Scratch
     counters: Array
 
@@ -225,6 +246,10 @@ def new_state(capacity: Capacity) -> State:
         Types(
             reserve(types, TYPE), reserve(objects, OBJECT), reserve(nodes, LINK), reserve(nodes, "i4"),
             reserve(nodes, "i4"), reserve(nodes, "i4"), reserve((masks, (objects >> 6) + 1), "u8"),
+        ),
+        Slice(
+            reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"),
+            reserve(nodes, "i4"),
         ),
         Scratch(
             reserve((objects >> 6) + 1, "i4"), reserve((objects >> 6) + 1, "u8"), reserve(objects, "i4"),

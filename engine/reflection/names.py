@@ -136,4 +136,3 @@ class Members:
                     pending.extend(reversed(self.program.interfaces_of(current)))
             order = self._orders[type_] = list(found)
         return order
-

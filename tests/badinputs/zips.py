@@ -139,10 +139,8 @@ def _central(item: Item, offset: int, length: int) -> bytes:
     size = len(item.data) if item.size is None else item.size
     packed = length if item.compressed_size is None else item.compressed_size
     at = offset if item.offset is None else item.offset
-    return (
-        struct.pack(
-            "<4sHHHHHHIIIHHHHHII", b"PK\1\2", item.made_by, 20, item.flags, item.method, 0, 0x21, crc, packed,
-            size, len(item.name), len(item.extra), len(item.comment), 0, 0, item.attributes, at,
-        )  # fmt: skip
-        + item.name + item.extra + item.comment
+    head = struct.pack(
+        "<4sHHHHHHIIIHHHHHII", b"PK\1\2", item.made_by, 20, item.flags, item.method, 0, 0x21, crc, packed, size,
+        len(item.name), len(item.extra), len(item.comment), 0, 0, item.attributes, at,
     )  # fmt: skip
+    return head + item.name + item.extra + item.comment

@@ -5,7 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from loader.translate import translate
 from loader.unit import Unit
@@ -135,18 +137,70 @@ def codes(unit: Unit) -> list[str]:
     return [each.code for each in unit.diagnostics]
 
 
-def text(unit: Unit, number: int) -> str:
+def text(unit: Unit, number: int | np.integer[Any]) -> str:
     """Returns a text of the unit."""
     encoded = unit.text_bytes[unit.text_at[number] : unit.text_at[number + 1]].tobytes()
     return encoded.decode("utf-8", "surrogatepass")
 
 
-def type_name(unit: Unit, ref: int) -> str:
+def type_name(unit: Unit, ref: int | np.integer[Any]) -> str:
     """Returns the name that a type_ref stands for."""
     return text(unit, unit.type_text[ref])
 
 
-def callee(unit: Unit, ref: int) -> str:
+def callee(unit: Unit, ref: int | np.integer[Any]) -> str:
     """Returns class and name of a method_ref."""
     signature = unit.method_ref_signature[ref]
     return f"{type_name(unit, unit.method_ref_type[ref])}.{text(unit, unit.signature_name[signature])}"
+
+
+def u2(value: int) -> bytes:
+    return struct.pack(">H", value)
+
+
+def s2(value: int) -> bytes:
+    return struct.pack(">h", value)
+
+
+def body(
+    code: bytes, descriptor: str = "(La;La;)La;", raw: RawClass | None = None, **options: object
+) -> Unit:
+    """Returns the unit of a class whose first method has this body, which has to be translated."""
+    unit = unit_of((raw or RawClass()).method(code, descriptor, **options))  # type: ignore[arg-type]
+    assert unit.diagnostics == []
+    return unit
+
+
+def refused(code: bytes, descriptor: str = "()V", raw: RawClass | None = None, **options: object) -> str:
+    """Returns the code of the one diagnostic that the body costs."""
+    unit = unit_of((raw or RawClass()).method(code, descriptor, **options))  # type: ignore[arg-type]
+    assert len(unit.diagnostics) == 1, unit.diagnostics
+    assert unit.method_code.tolist() == [2]
+    assert not any(len(column) for columns in unit.body.values() for column in columns.values())
+    return codes(unit)[0]
+
+
+def returned(unit: Unit) -> set[int]:
+    """Returns the variables that the first method returns, through copies."""
+    parameters = int(unit.method_parameters[0])
+    sources: dict[int, set[int]] = {}
+    for _, source, target in rows(unit, "assign"):
+        sources.setdefault(target, set()).add(source)
+    seen, waiting = set(), list(sources.get(parameters, ()))
+    while waiting:
+        variable = waiting.pop()
+        if variable not in seen:
+            seen.add(variable)
+            waiting.extend(sources.get(variable, ()))
+    return {variable for variable in seen if variable not in sources}
+
+
+def conditional(first: bytes, second: bytes) -> bytes:
+    """Returns code that branches on whether argument 1 is null to the one or the other."""
+    start = bytes([0x2B, 198]) + s2(3 + len(first) + 3) + first
+    return start + b"\xa7" + s2(3 + len(second)) + second
+
+
+def calling(raw: RawClass) -> bytes:
+    """Returns the code of a call."""
+    return b"\xb8" + u2(raw.pool.method("b/C", "go", "()V"))

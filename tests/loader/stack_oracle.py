@@ -19,7 +19,9 @@ from loader.unit import RELATIONS
 
 JAVA, JAVAC = shutil.which("java"), shutil.which("javac")
 ORACLE = Path(__file__).parents[1] / "oracles" / "StackOracle.java"
-ASM = "org.ow2.asm:asm-analysis:9.8"
+# Later ones let handlers see what the last instruction before the end of their range stores.
+ASM = "org.ow2.asm:asm-analysis:9.4"
+ASM_NEWEST = struct.pack(">H", 61)  # the class file version that it knows
 HANDLER = 1_000_000
 # Relations whose rows put something new into a variable, and where they have offset and variable.
 _ORIGINS = {
@@ -40,7 +42,8 @@ def ask(contents: Sequence[bytes], directory: Path, wanted: Sequence[str] = ()) 
     with packed.open("wb") as file:
         file.write(struct.pack(">i", len(contents)))
         for content in contents:
-            file.write(struct.pack(">i", len(content)) + content)
+            version = min(content[6:8], ASM_NEWEST)
+            file.write(struct.pack(">i", len(content)) + content[:6] + version + content[8:])
     command = [JAVA, "-Xmx2g", "-cp", path, "StackOracle", str(packed), str(answered), *wanted]
     subprocess.run(command, check=True, timeout=3600)
     lines = answered.read_bytes().decode("utf-8", "surrogatepass").split("\n")[:-1]

@@ -55,9 +55,14 @@ def example() -> RawClass:
     raw = RawClass(attributes=[("SourceFile", b"\0\1"), ("Unknown", b"12345")])
     raw.pool.utf8("T.java")  # constant 1
     raw.fields.append(raw.member(STATIC, "f", "Ljava/lang/String;"))
-    raw.fields.append(raw.member(STATIC, "g", "J", raw.attribute("ConstantValue", struct.pack(">H", raw.pool.long(7)))))
+    raw.fields.append(
+        raw.member(STATIC, "g", "J", raw.attribute("ConstantValue", struct.pack(">H", raw.pool.long(7))))
+    )
     call = raw.pool.method("T", "m", "()V")
-    raw.method(b"\xb8" + struct.pack(">H", call) + RETURN + b"\xbf", handlers=[(0, 3, 4, raw.pool.type("java/lang/Error"))])
+    raw.method(
+        b"\xb8" + struct.pack(">H", call) + RETURN + b"\xbf",
+        handlers=[(0, 3, 4, raw.pool.type("java/lang/Error"))],
+    )
     return raw
 
 
@@ -97,7 +102,14 @@ def test_bytes_behind_the_class_are_reported_and_the_class_is_read() -> None:
 
 @pytest.mark.parametrize(
     ("major", "minor", "expected"),
-    [(45, 3, []), (45, 0, []), (69, 0, []), (61, 65535, ["CLS-VERSION"]), (99, 0, ["CLS-VERSION"]), (44, 0, ["CLS-VERSION"])],
+    [
+        (45, 3, []),
+        (45, 0, []),
+        (69, 0, []),
+        (61, 65535, ["CLS-VERSION"]),
+        (99, 0, ["CLS-VERSION"]),
+        (44, 0, ["CLS-VERSION"]),
+    ],
 )
 def test_versions(major: int, minor: int, expected: list[str]) -> None:
     unit = unit_of(RawClass(major=major, minor=minor))

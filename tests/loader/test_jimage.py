@@ -139,7 +139,7 @@ def test_mutants_are_read_or_refused(tmp_path: Path, count: int) -> None:
     assert {(-1, True), (3, False), (2, True)} <= outcomes
 
 
-def test_the_whole_jdk_is_read(tmp_path: Path) -> None:
+def test_the_whole_jdk_is_read() -> None:
     try:
         jdk = find_jdk()
     except JdkNotFound:
@@ -186,7 +186,14 @@ def test_images_that_jlink_compressed(tmp_path: Path, level: str) -> None:
     if jlink is None:
         pytest.skip("needs jlink")
     jdk = find_jdk()
-    line = [jlink, "--add-modules", "java.logging", "--output", tmp_path / "image", f"--compress={level}"]
+    line: list[str | Path] = [
+        jlink,
+        "--add-modules",
+        "java.logging",
+        "--output",
+        tmp_path / "image",
+        f"--compress={level}",
+    ]
     done = subprocess.run(line, capture_output=True, check=False)
     if done.returncode:
         pytest.skip("jlink doesn't compress here")

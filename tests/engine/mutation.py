@@ -1,0 +1,212 @@
+"""Mutation testing of the kernel's selection: `python -m tests.engine.mutation` lists the mutants that survive.
+
+Each mutant is the module `engine.kernel.graph` with one change to one of FUNCTIONS, written to a temporary
+folder and run as plain Python over the kernel's arrays.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib.util
+import inspect
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.kernel import graph
+from engine.kernel import state as pools
+from engine.kernel.solver import KernelSolver
+from engine.kernel.state import Capacity
+from tests.engine.dispatch import Case, Select, mistakes, random_cases, written_cases
+from tests.engine.feeding import method_rows, type_rows
+from tests.engine.programs import CLASS, OBJECT, Program
+
+FUNCTIONS = ("is_subtype", "declared_in", "look_up", "select")
+SECONDS = 2.0
+CAPACITY = Capacity(1 << 12, 1 << 6, 1 << 6, 1 << 6, 1 << 8, 1 << 8, 1)
+
+COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq, ast.LtE, ast.GtE),
+    ast.NotEq: (ast.Eq,),
+}
+OPERATIONS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.BitAnd: ast.BitOr,
+    ast.RShift: ast.LShift,
+}
+
+
+class Mutant(NamedTuple):
+    """`name` is function, line within it, and the change."""
+
+    name: str
+    source: str
+
+
+def variants(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yields changed copies of one expression or statement."""
+    match node:
+        case ast.Compare(ops=[operator]):
+            for other in COMPARISONS.get(type(operator), ()):
+                changed = copy.deepcopy(node)
+                changed.ops = [other()]
+                yield ast.unparse(changed), changed
+        case ast.BoolOp(op=operator, values=values):
+            changed = copy.deepcopy(node)
+            changed.op = ast.Or() if isinstance(operator, ast.And) else ast.And()
+            yield ast.unparse(changed), changed
+            for dropped in range(len(values)):
+                changed = copy.deepcopy(node)
+                del changed.values[dropped]
+                yield f"without {ast.unparse(values[dropped])}", changed
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield f"without not: {ast.unparse(operand)}", copy.deepcopy(operand)
+        case ast.BinOp(op=operator) if type(operator) in OPERATIONS:
+            changed = copy.deepcopy(node)
+            changed.op = OPERATIONS[type(operator)]()
+            yield ast.unparse(changed), changed
+        case ast.Constant(value=int(value)):
+            for other in (not value,) if isinstance(value, bool) else (value + 1, value - 1):
+                yield f"{value} becomes {other}", ast.Constant(other)
+        case ast.If(test=test) | ast.IfExp(test=test):
+            for value in (True, False):
+                branch = copy.deepcopy(node)
+                branch.test = ast.Constant(value)
+                yield f"{ast.unparse(test)} becomes {value}", branch
+        case ast.Assign() | ast.AugAssign() | ast.Continue() | ast.Break() | ast.Return():
+            yield f"without {ast.unparse(node)}", ast.Pass()
+
+
+class Replace(ast.NodeTransformer):
+    """Puts `new` in the place of `old`."""
+
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.old else self.generic_visit(node)
+
+
+def mutants() -> Iterator[Mutant]:
+    """Yields every mutant."""
+    text = inspect.getsource(graph)
+    tree = ast.parse(text)
+    functions = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name in FUNCTIONS]
+    for place, function in enumerate(functions):
+        body = function.body[1:] if ast.get_docstring(function) else function.body
+        for count, node in enumerate(each for statement in body for each in ast.walk(statement)):
+            for change, _ in variants(node):
+                line = getattr(node, "lineno", 0) - function.lineno
+                yield Mutant(f"{function.name}+{line}: {change}", mutated(text, place, count, change))
+
+
+def mutated(text: str, place: int, count: int, change: str) -> str:
+    """Returns the module's source, in plain Python, with one change."""
+    tree = ast.parse(text)
+    functions = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name in FUNCTIONS]
+    function = functions[place]
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    node = [each for statement in body for each in ast.walk(statement)][count]
+    new = next(variant for name, variant in variants(node) if name == change)
+    Replace(node, new).visit(function)
+    return plain(tree)
+
+
+class Items(ast.NodeTransformer):
+    """Writes `records[at].name`, which only the compiler understands, as `records[at]["name"]`."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802  # the name that is looked for
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Subscript):
+            return ast.Subscript(node.value, ast.Constant(node.attr), node.ctx)
+        return node
+
+
+def plain(tree: ast.Module) -> str:
+    """Returns the module's source without the compiler."""
+    for each in tree.body:
+        if isinstance(each, ast.FunctionDef):
+            each.decorator_list = []
+    return ast.unparse(ast.fix_missing_locations(Items().visit(tree)))
+
+
+def loaded(source: str, folder: Path, number: int) -> ModuleType:
+    """Returns a module of this source."""
+    path = folder / f"mutant{number}.py"
+    path.write_text(source)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def selecting(module: ModuleType, program: Program) -> Select:
+    """Returns the module's selection in a program's hierarchy."""
+    solver = KernelSolver(OBJECT, CLASS, CAPACITY)
+    solver.add_types(type_rows(program, 0, len(program.types)))
+    solver.add_methods(method_rows(program, 0, len(program.methods)))
+    types, calls, count = solver._state.types, solver._state.calls, solver._state.counters
+    count[pools.CHOICE_SLOTS] = 1
+    asked: set[tuple[int, int]] = set()
+
+    def select(type_: int, signature: int) -> int:
+        found = int(module.select(types, calls, count, type_, signature))
+        asked.add((type_, signature))
+        # What was looked up is kept, once, and the table stays below its load.
+        assert count[pools.CHOICES] == len(asked)
+        assert count[pools.CHOICE_SLOTS] >= len(asked)
+        assert bool(module.is_subtype(types, type_, signature)) == (
+            signature in program.types[type_].supertypes
+        )
+        return found
+
+    return select
+
+
+def is_noticed(module: ModuleType, cases: list[Case]) -> bool:
+    """Returns whether some case tells the module from a right one; running for ever does."""
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        with np.errstate(all="ignore"):
+            return any(True for _ in mistakes(cases, lambda program: selecting(module, program)))
+    except (AssertionError, ArithmeticError, AttributeError, LookupError, NameError, TimeoutError, TypeError):
+        return True
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def survivors(number: int) -> tuple[list[str], int]:
+    """Returns the names of the mutants that no case notices, and how many mutants there are."""
+    cases = [*written_cases(), *random_cases(number)]
+    with tempfile.TemporaryDirectory() as folder:
+        original = loaded(plain(ast.parse(inspect.getsource(graph))), Path(folder), 0)
+        assert not is_noticed(original, cases), "the unchanged module fails, or is too slow"
+        found, total = [], 0
+        for total, mutant in enumerate(mutants(), 1):  # noqa: B007  # the last is the number
+            if not is_noticed(loaded(mutant.source, Path(folder), total), cases):
+                found.append(mutant.name)
+    return found, total
+
+
+if __name__ == "__main__":
+    surviving, among = survivors(12)
+    print("\n".join([*surviving, f"{len(surviving)} of {among} survive"]))
