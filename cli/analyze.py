@@ -6,6 +6,7 @@ import re
 import secrets
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from cli.phases import cpu_seconds, peak_memory_bytes
 from cli.pipeline import Job, Outcome, analyse_job
 from cli.present import write_line, write_table
 from cli.progress import Progress
+from cli.rows import shared
 from cli.summary import summary
 from cli.text import bytes_text
 from cli.version import version
@@ -26,6 +28,7 @@ def analyze(job: Job, out: Path | None, progress: Progress) -> tuple[dict[str, A
     """Analyses, writes the run, and returns what sums it up. Raises `Failure`."""
     began = time.time()
     outcome = analyse_job(job, progress)
+    outcome.result = replace(outcome.result, points_to=shared(outcome.result.points_to))
     summed: dict[str, Any] = {}
 
     def manifest(place: Path) -> dict[str, Any]:
@@ -46,7 +49,7 @@ def _summary(job: Job, outcome: Outcome, place: Path) -> dict[str, Any]:
         "jdk": {"home": str(outcome.jdk.home), "version": outcome.jdk.version},
         **summary(outcome.result, Names(outcome.names)),
         "complete": outcome.result.complete,
-        "diagnostics": [group._asdict() for group in diagnostics.groups(outcome.diagnostics)],
+        "diagnostics": [group.document() for group in diagnostics.groups(outcome.diagnostics)],
         "cpuSeconds": round(cpu_seconds(), 3),
         "peakMemoryBytes": peak_memory_bytes(),
         "phases": {name: round(seconds, 3) for name, seconds in outcome.phases.seconds.items()},

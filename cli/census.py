@@ -56,7 +56,7 @@ CATEGORIES: tuple[tuple[str, str, str], ...] = (
     (_CLASS, "getAnnotation*", "annotations"),
     *((f"{_REFLECT}.{each}", "getAnnotation*", "annotations") for each in _ONE),
 )
-# What a field holds by its name, not the object's value.
+# Methods of Field that tell of the field itself.
 _NOT_ACCESS = frozenset({"getName", "getType", "getModifiers", "getDeclaringClass", "getGenericType",
                          "getAnnotatedType", "setAccessible"})  # fmt: skip
 
@@ -76,16 +76,10 @@ def category_of(class_name: str, method: str) -> str | None:
     >>> category_of("java.lang.Class", "forName"), category_of("java.lang.Class", "getName")
     ('class by name', None)
     """
+    about_field = class_name == f"{_REFLECT}.Field" and (method in _NOT_ACCESS or "Annotation" in method)
     for owner, pattern, category in CATEGORIES:
-        if owner != class_name:
+        if owner != class_name or (about_field and category == "field access"):
             continue
-        if (
-            owner == f"{_REFLECT}.Field"
-            and (method in _NOT_ACCESS or "Annotation" in method)
-            and pattern != method
-        ):
-            if category == "field access":
-                continue
         before, star, after = pattern.partition("*")
         if method == pattern or (star and method.startswith(before) and method.endswith(after)):
             return category

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cli.text import shown
 from cypher.schema import Diagnostic
@@ -23,8 +23,14 @@ class Group(NamedTuple):
     severity: str
     effect: str
     archive: str
-    count: int
+    number: int
     text: str
+
+    def document(self) -> dict[str, Any]:
+        """Returns the group for programs."""
+        found = self._asdict()
+        found["count"] = found.pop("number")
+        return found
 
 
 def groups(diagnostics: Sequence[Diagnostic]) -> list[Group]:
@@ -50,6 +56,6 @@ def tell(diagnostics: Sequence[Diagnostic], notes: bool) -> None:
     for group in groups(diagnostics):
         if notes or group.severity != "note":
             where = f"{group.archive}: " if group.archive else ""
-            more = f" (and {group.count - 1} more)" if group.count > 1 else ""
+            more = f" (and {group.number - 1} more)" if group.number > 1 else ""
             text = group.text if len(group.text) <= _WIDTH else group.text[:_WIDTH] + "…"
             sys.stderr.write(shown(f"{group.severity} {group.code}: {where}{text}{more}") + "\n")

@@ -83,7 +83,7 @@ def _sites(before: Run, after: Run, everything: bool) -> list[Changed]:
         targets = [set(each.targets) if each else set() for each in (first, second)]
         if statuses[0] != statuses[1] or targets[0] != targets[1]:
             gained, lost = tuple(sorted(targets[1] - targets[0])), tuple(sorted(targets[0] - targets[1]))
-            found.append(Changed(name, known.api, *statuses, gained, lost))
+            found.append(Changed(name, known.api, statuses[0], statuses[1], gained, lost))
     return found
 
 
@@ -110,6 +110,6 @@ def write(found: Difference, limit: int) -> None:
         ("call edges", ("", "site", "kind", "callee"), edges),
     ):
         if rows:
-            write_table(columns, rows[:most], title)  # type: ignore[arg-type]
+            write_table(columns, rows[:most], title)
             if len(rows) > len(rows[:most]):
                 write_line(f"{len(rows) - len(rows[:most]):,} more; --limit 0 shows all")

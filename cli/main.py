@@ -83,7 +83,7 @@ def main() -> None:
     interrupt.end_soon_after_interrupt()
     try:
         app()
-    except Exception:
+    except Exception:  # noqa: BLE001  # whatever it is, nobody handled it
         traceback.print_exc()
         sys.stderr.write(
             "heliograph: this is an error in heliograph itself; please report it with the lines above\n"

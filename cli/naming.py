@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, Protocol, get_type_hints
 
 import numpy as np
@@ -130,8 +131,8 @@ def _types_in(result: Result, *members: Int32) -> Iterator[Int32]:
     yield result.objects.payload[result.objects.kind == CLASS_OBJECT]
     yield result.sites.declared
     yield _targets_in(result, "type")
-    for rows in members:
-        yield rows[:, 1]
+    for table in members:
+        yield table[:, 1]
 
 
 def _distinct(*columns: Int32) -> Int32:
@@ -168,13 +169,11 @@ class Names:
     def texts(self) -> list[str]:
         """All texts."""
         data, at = self.columns.text_bytes.tobytes(), self.columns.text_at.tolist()
-        return [
-            data[start:end].decode("utf-8", "surrogatepass") for start, end in zip(at, at[1:], strict=False)
-        ]
+        return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(at)]
 
     def internal_type(self, type_: int) -> str:
         """Returns the internal name or array descriptor of a type."""
-        return self.texts[self.columns.types[type_, 0]]
+        return self.texts[int(self.columns.types[type_, 0])]
 
     def type(self, type_: int) -> str:
         """Returns the name of a type in Java's notation."""

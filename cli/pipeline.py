@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from cli.entries import Wanted, entries_of
 from cli.exits import Exit, Failure
@@ -22,7 +21,7 @@ from engine.result import Result
 from engine.solver import Solver, Statistics
 from loader.archives import Inputs, open_inputs
 from loader.jdk import Jdk, find_jdk
-from loader.link import LinkedProgram, link
+from loader.link import link
 from loader.source import InputError
 
 

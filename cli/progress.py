@@ -40,7 +40,7 @@ class Progress:
     def bar(self, title: str, total: float | None) -> Iterator[Advance]:
         """Yields a function that shows how much of `total` is done (None: nobody knows), and a text beside it."""
         if self._quiet or not sys.stderr.isatty():
-            yield lambda done, text: None
+            yield _nothing
             return
         bars = _bars()
         with bars:
@@ -54,6 +54,10 @@ class Progress:
                     bars.update(task, completed=done, detail=text, refresh=True)
 
             yield advance
+
+
+def _nothing(_done: float, _text: str) -> None:
+    """Shows nothing."""
 
 
 def _bars() -> rich.progress.Progress:

@@ -15,18 +15,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cli import reflective
 from cli.exits import Exit, Failure
 from cli.folders import private, state_root
 from cli.naming import Columns, Names
+from cli.reflective import ReflectiveColumns
 from cypher import schema
-from cypher.schema import Diagnostic, Facts, Int32, Rows
+from cypher.schema import Diagnostic, Facts, Rows
 from engine.heap import Objects
-from engine.result import Derived, NameSource, ReflectiveSite, Result, Target
+from engine.result import Result
 from engine.sites import Sites
 from engine.solver import PointsToRows, Statistics
 
@@ -34,7 +36,7 @@ from engine.solver import PointsToRows, Statistics
 SCHEMA_VERSION = 1
 # Columns of more bytes are mapped, not read.
 _MAPPED_FROM = 1 << 20
-MANIFEST, DIAGNOSTICS, REFLECTIVE = "manifest.json", "diagnostics.jsonl", "reflective.json"
+MANIFEST, DIAGNOSTICS, WORDS = "manifest.json", "diagnostics.jsonl", "words.json"
 
 
 class Recording(NamedTuple):
@@ -104,11 +106,10 @@ def _write_result(folder: Path, recording: Recording) -> None:
         _save(folder, f"points-to-{name}", column)
     for name, column in recording.names._asdict().items():
         _save(folder, f"name-{name}", column)
-    found = {
-        "sites": [asdict(each) for each in result.reflective],
-        "derived": [asdict(each) for each in result.derived],
-    }
-    _write_json(folder / REFLECTIVE, found)
+    columns, words = reflective.columns_of(result.reflective, result.derived)
+    for name, column in columns._asdict().items():
+        _save(folder, f"reflective-{name}", column)
+    _write_json(folder / WORDS, words)
     with _open(folder / DIAGNOSTICS) as file:
         for each in recording.diagnostics:
             file.write(json.dumps(asdict(each)) + "\n")
@@ -120,17 +121,13 @@ def _write_manifest(folder: Path, result: Result, more: dict[str, Any]) -> None:
     _write_json(folder / MANIFEST, own | {"statistics": statistics} | more)
 
 
-def _open(path: Path) -> Any:
-    return open(  # noqa: SIM115  # the caller closes it
-        path,
-        "w",
-        encoding="utf-8",
-        errors="surrogatepass",
-        opener=lambda name, flags: os.open(name, flags, 0o600),
-    )
+def _open(path: Path) -> TextIO:
+    """Returns a new file that only its owner may read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    return os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass")
 
 
-def _write_json(path: Path, value: dict[str, Any]) -> None:
+def _write_json(path: Path, value: Any) -> None:
     with _open(path) as file:
         json.dump(value, file)
 
@@ -193,8 +190,8 @@ class Run:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """What is known of the run as a whole."""
-        found = self._json(MANIFEST)
-        if found.get("schemaVersion") != SCHEMA_VERSION:
+        found: dict[str, Any] = self._json(MANIFEST)
+        if not isinstance(found, dict) or found.get("schemaVersion") != SCHEMA_VERSION:
             raise Failure(
                 Exit.NO_INPUT, f"{self.folder} was written by another version of heliograph: analyze again"
             )
@@ -208,7 +205,8 @@ class Run:
     @cached_property
     def result(self) -> Result:
         """All that was found, as the analysis returned it; large columns are read where they are touched."""
-        found, manifest = self._json(REFLECTIVE), self.manifest
+        manifest, words = self.manifest, self._json(WORDS)
+        columns = ReflectiveColumns(*(self._load(f"reflective-{each}") for each in ReflectiveColumns._fields))
         reached, first_variable = self._load("reached")
         call_site, call_callee = self._load("calls")
         static_field, static_pointer = self._load("static-fields")
@@ -216,8 +214,8 @@ class Run:
             manifest["mode"], manifest["complete"], reached, first_variable, self._facts(),
             Sites(*self._load("sites")), call_site, call_callee, Objects(*self._load("objects")),
             PointsToRows(*(self._load(f"points-to-{each}") for each in PointsToRows._fields)),
-            static_field, static_pointer, tuple(_reflective_site(each) for each in found["sites"]),
-            tuple(Derived(**each) for each in found["derived"]), Statistics(**manifest["statistics"]),
+            static_field, static_pointer, reflective.sites_of(columns, words),
+            reflective.derived_of(columns, words), Statistics(**manifest["statistics"]),
             tuple(self.diagnostics), manifest["summary"]["phases"],
         )  # fmt: skip
 
@@ -245,18 +243,11 @@ class Run:
         except (OSError, ValueError):
             raise self._damaged(self.folder / name) from None
 
-    def _json(self, name: str) -> dict[str, Any]:
+    def _json(self, name: str) -> Any:
         try:
-            found: dict[str, Any] = json.loads(self._text(name))
+            return json.loads(self._text(name))
         except ValueError:
             raise self._damaged(self.folder / name) from None
-        return found
 
     def _damaged(self, path: Path) -> Failure:
         return Failure(Exit.NO_INPUT, f"{path} is missing or damaged: analyze again")
-
-
-def _reflective_site(found: dict[str, Any]) -> ReflectiveSite:
-    targets = tuple(Target(**each) for each in found.pop("targets"))
-    sources = tuple(NameSource(**each) for each in found.pop("sources"))
-    return ReflectiveSite(**found, targets=targets, sources=sources)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from cli import run
@@ -38,21 +39,17 @@ def rows() -> list[RunRow]:
             manifest = run.Run(folder).manifest
             summary = manifest["summary"]
             program = " ".join([*manifest["inputs"], *manifest["mains"]])
-            found.append(
-                RunRow(
-                    folder.name,
-                    manifest["created"],
-                    manifest["mode"],
-                    program,
-                    summary["reachableMethods"],
-                    manifest["complete"],
-                    run.size_of(folder),
-                    str(folder),
-                )  # fmt: skip
-            )
+            found.append(_row(folder, manifest, program, summary["reachableMethods"]))
         except (Failure, KeyError, TypeError):
             continue
     return found
+
+
+def _row(folder: Path, manifest: dict[str, Any], program: str, methods: int) -> RunRow:
+    return RunRow(
+        folder.name, manifest["created"], manifest["mode"], program, methods, manifest["complete"],
+        run.size_of(folder), str(folder),
+    )  # fmt: skip
 
 
 def write(found: Sequence[RunRow]) -> None:

@@ -113,7 +113,7 @@ def write(found: Sequence[SiteRow], everything: bool) -> None:
         more = "" if everything else "; --all shows those in libraries"
         write_line(f"no reflective call{more}")
         return
-    write_table(("site", "calls", "status", "targets", "why"), map(_cells, found))
+    write_table(("site", "calls", "status", "targets", "why"), [tuple(_cells(each)) for each in found])
     counts = Counter(each.status for each in found)
     parts = ", ".join(f"{counts[each]} {each}" for each in (RESOLVED, PARTIAL, UNRESOLVED))
     write_line(f"{len(found)} reflective call{'s' if len(found) != 1 else ''}: {parts}")

@@ -14,6 +14,7 @@ NATIVE, INTERFACE, ABSTRACT, SYNTHETIC, ENUM = 0x100, 0x200, 0x400, 0x1000, 0x40
 # Flag bits of our own, above those of the class file format.
 PHANTOM = 1 << 20
 APPLICATION = 1 << 21
+JDK = 1 << 22  # of types: the JDK defines it
 
 
 class TypeRows(NamedTuple):
@@ -71,7 +72,7 @@ class Program(Protocol):
         """Returns the internal name or array descriptor, as in `java/lang/String` or `[I`."""
 
     def flags_of_type(self, type_: int) -> int:
-        """Returns the access flags, with PHANTOM and APPLICATION."""
+        """Returns the access flags, with PHANTOM, APPLICATION and JDK."""
 
     def superclass_of(self, type_: int) -> int:
         """Returns the direct superclass, -1 for none."""
@@ -131,6 +132,9 @@ class Program(Protocol):
 
     def may_name(self, text: int) -> bool:
         """Returns whether the string constant is the name of a class, or of a member of some class."""
+
+    def is_outside_jdk(self, text: int) -> bool:
+        """Returns whether code outside the JDK, among what facts were asked for, has the string constant."""
 
     def lines_of(self, methods: Int32, offsets: Int32) -> Int32:
         """Returns the source line of each offset, -1 where the class file has none."""

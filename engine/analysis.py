@@ -27,9 +27,14 @@ BUDGET = 20_000_000
 
 @dataclass(frozen=True)
 class Options:
-    """What is analysed and how; `tick` is called with the sizes a few times a second and ends the run if it returns True."""
+    """What is analysed and how.
+
+    `confine_jdk`: see `engine.confined`. `tick` is called with the sizes a few times a second and ends the run
+    if it returns True.
+    """
 
     mode: str = DEFAULT
+    confine_jdk: bool = True
     precision: Precision = field(default_factory=Precision)
     tick: Callable[[Statistics], bool] = lambda _: False
     budget: int = BUDGET
@@ -48,7 +53,7 @@ class Analysis:
         precision = options.precision
         self._constraints = Constraints(program, solver, precision)
         self._models = Models(self._constraints)
-        self._reflection = Reflection(self._constraints, options.mode)
+        self._reflection = Reflection(self._constraints, options.mode, options.confine_jdk)
         self._constraints.on_sites = self._on_sites
         self._constraints.on_field = self._models.on_field
 

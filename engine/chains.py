@@ -22,9 +22,7 @@ _MADE = {
     heap.CLASS_OBJECT: "ClassObject", heap.METHOD_OBJECT: "MethodObject", heap.FIELD_OBJECT: "FieldObject",
     heap.UNKNOWN: "UnknownObject", heap.REFLECTIVE: "NewInstanceTarget",
 }  # fmt: skip
-_KNOWN = frozenset(
-    {heap.STRING, heap.GENERIC, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT}
-)
+_KNOWN = frozenset({heap.STRING, heap.GENERIC, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT})
 
 
 class Origin(NamedTuple):
@@ -157,11 +155,7 @@ class Chains:
         method, offset = int(rows.method[row]), int(rows.offset[row])
         if relation is schema.StringConstant:
             text = int(rows.text[row])
-            known = (
-                payload == text
-                if kind == heap.STRING
-                else kind == heap.GENERIC and not self._named(text)
-            )
+            known = payload == text if kind == heap.STRING else kind == heap.GENERIC and not self._named(text)
             found = CONSTANT
         elif relation is schema.ClassConstant:
             known, found = kind == heap.CLASS_OBJECT and payload == int(rows.type[row]), CLASS_LITERAL

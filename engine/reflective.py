@@ -12,6 +12,7 @@ from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Facts, Int32
 from engine import heap
+from engine.confined import Confined
 from engine.constraints import Constraints
 from engine.models import CLASS, WRAPPERS, SiteCall, calls_at
 from engine.reflection import api
@@ -29,7 +30,7 @@ LOADER = "java/lang/ClassLoader"
 class Reflection:
     """The reflective sites of an analysis under one mode."""
 
-    def __init__(self, constraints: Constraints, mode: str) -> None:
+    def __init__(self, constraints: Constraints, mode: str, confine_jdk: bool) -> None:
         self._constraints = constraints
         self._program = constraints.program
         self.rules = Rules(
@@ -41,6 +42,7 @@ class Reflection:
         self._exact: dict[int, dict[tuple[int, int], int]] = defaultdict(dict)
         self._lengths: dict[tuple[int, int], int] = {}
         self._watched: set[int] = set()
+        self._confined = Confined(constraints.program) if confine_jdk else None
         self._fresh_watches: list[int] = []
         self._metaobjects: dict[tuple[str, int], int] = {}
         self._api = {method: each for each in API if (method := self._method(each)) >= 0}
@@ -74,6 +76,8 @@ class Reflection:
         if found.size == 0:
             return invoke.site[found]
         self._note_exact_arguments(facts, invoke.site[found])
+        if self._confined is not None:
+            self._confined.note(facts, invoke.method[found])
         kept = []
         for call, callee in zip(calls_at(facts, found), invoke.callee[found].tolist(), strict=True):
             each = self._api.get(callee)
@@ -106,8 +110,8 @@ class Reflection:
         site: Any = call.site
         subject: Any = call.argument(each.subject) if each.subject >= 0 else NONE
         named: Any = call.argument(each.named) if each.named >= 0 else NONE
-        self._watch(subject)
-        self._watch(named)
+        self._ask(subject, call.method)
+        self._ask(named, call.method)
         if each.role == api.FOR_NAME:
             add({rel.ForName: [rel.ForName(site, named, int(each.initialises))]})
         elif each.role == api.GET_MEMBER:
@@ -139,6 +143,14 @@ class Reflection:
                 at: Any = variable
                 self.rules.add({rel.ParameterVariable: [rel.ParameterVariable(site, index, at)]})
 
+    def _ask(self, pointer: int, method: int) -> None:
+        """Watches an operand; what resolves it may be confined."""
+        if pointer < 0:
+            return
+        if self._confined is not None and self._confined.covers(method):
+            self._confined.pointers[pointer] = method
+        self._watch(pointer)
+
     def _watch(self, pointer: int) -> None:
         if pointer >= 0 and pointer not in self._watched:
             self._watched.add(pointer)
@@ -159,7 +171,9 @@ class Reflection:
             if pointer not in self._watched:
                 continue
             kind, _, _, _, payload = self._constraints.heap.entry(obj)
-            if kind == NONE and class_type >= 0:
+            if self._confined is not None and not self._confined.admits(pointer, kind, payload, class_type):
+                rows[rel.UnknownAt].append(rel.UnknownAt(pointer, obj))
+            elif kind == NONE and class_type >= 0:
                 rows[rel.ClassAt].append(rel.ClassAt(pointer, class_type))
             elif kind == heap.CLASS_OBJECT:
                 rows[rel.ClassAt].append(rel.ClassAt(pointer, payload))  # type: ignore[arg-type]
@@ -173,6 +187,14 @@ class Reflection:
             elif kind not in (NONE, heap.GENERIC):
                 rows[rel.UnknownAt].append(rel.UnknownAt(pointer, obj))
         self.rules.add(rows)
+
+    def admits(self, pointer: int, obj: int) -> bool:
+        """Returns whether an object may resolve the operand at `pointer` (see `engine.confined`)."""
+        if self._confined is None:
+            return True
+        kind, _, _, _, payload = self._constraints.heap.entry(obj)
+        types = self._constraints.class_types(np.array([obj], np.int32)) if kind == NONE else [NONE]
+        return self._confined.admits(pointer, kind, payload, int(types[0]))
 
     def derive(self) -> bool:
         """Runs the rules and does what they derive; returns whether they derived anything."""
@@ -201,6 +223,7 @@ class Reflection:
 
     def _return_class(self, row: rel.ClassObject) -> None:
         self._constraints.synchronise()
+        self._found(row.site, row.type)
         self._result(
             row.site, self._constraints.solver.class_objects(np.array([row.type], np.int32)).tolist()
         )
@@ -211,10 +234,17 @@ class Reflection:
 
     def _return_method(self, row: rel.MethodObject) -> None:
         constructor = self._program.name_of_method(row.method)[1] == "<init>"
+        self._found(row.site, row.method)
         owner = api.CONSTRUCTOR if constructor else api.METHOD
         self._result(row.site, [self._metaobject("method", row.method, owner, heap.METHOD_OBJECT)])
 
+    def _found(self, site: int, what: int) -> None:
+        """Notes that the method of `site` found a class or member by itself."""
+        if self._confined is not None:
+            self._confined.found.add((self.sites[site][1].method, what))
+
     def _return_field(self, row: rel.FieldObject) -> None:
+        self._found(row.site, row.field)
         self._result(row.site, [self._metaobject("field", row.field, api.FIELD, heap.FIELD_OBJECT)])
 
     def _return_unknown(self, row: rel.UnknownObject) -> None:

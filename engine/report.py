@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 
+from cypher.schema import NONE
 from engine import heap
 from engine.constraints import Constraints
 from engine.models import SiteCall
@@ -79,36 +80,53 @@ def _report_site(
     if not reflection.active:
         status, reason = UNRESOLVED, "mode-ignores-reflection"
     else:
-        sources = [source for pointer in operands.values() for source in _sources(constraints, pointer)]
+        sources = [
+            source for pointer in operands.values() for source in _sources(constraints, reflection, pointer)
+        ]
         unknown = any(source.kind == "unknown" for source in sources)
-        reason = _reason(constraints, each, operands, unknown, bool(found))
+        reason = _reason(constraints, reflection, each, operands, unknown, bool(found))
         if unknown:
             status = PARTIAL if found else UNRESOLVED
     name = f"{each.owner.replace('/', '.')}.{each.name}"
     return ReflectiveSite(site, name, each.role, status, reason, found, tuple(sources), operands)
 
 
-def _sources(constraints: Constraints, pointer: int) -> list[NameSource]:
+def _sources(constraints: Constraints, reflection: Reflection, pointer: int) -> list[NameSource]:
     """Returns the constants and the unknown objects at an operand."""
     if pointer < 0:
         return []
-    found = []
-    for obj in constraints.solver.objects_of(pointer).tolist():
-        kind, _, _, _, payload = constraints.heap.entry(obj)
-        if kind == heap.STRING:
-            found.append(NameSource("constant", constraints.program.text(payload), obj))
-        elif kind not in (-1, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT, heap.GENERIC):
-            found.append(NameSource("unknown", "", obj))
-    return found
+    return [
+        source
+        for obj in constraints.solver.objects_of(pointer).tolist()
+        if (source := _source(constraints, reflection, pointer, obj)) is not None
+    ]
 
 
-def _reason(constraints: Constraints, each: Api, operands: dict[str, int], unknown: bool, found: bool) -> str:
+def _source(constraints: Constraints, reflection: Reflection, pointer: int, obj: int) -> NameSource | None:
+    """Returns what an object at an operand tells: a constant name, something unknown, or a known metaobject."""
+    kind, _, _, _, payload = constraints.heap.entry(obj)
+    if not reflection.admits(pointer, obj):
+        return NameSource("unknown", "", obj)
+    if kind == heap.STRING:
+        return NameSource("constant", constraints.program.text(payload), obj)
+    known = (NONE, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT, heap.GENERIC)
+    return None if kind in known else NameSource("unknown", "", obj)
+
+
+def _reason(
+    constraints: Constraints,
+    reflection: Reflection,
+    each: Api,
+    operands: dict[str, int],
+    unknown: bool,
+    found: bool,
+) -> str:
     """Returns why a site has no target, or not all."""
     if unknown:
         if each.role != api.GET_MEMBER:
             return UNKNOWN_REASONS[each.role]
         name = operands.get("name", -1)
-        unnamed = any(source.kind == "unknown" for source in _sources(constraints, name))
+        unnamed = any(source.kind == "unknown" for source in _sources(constraints, reflection, name))
         return "unknown-name" if unnamed else "unknown-class"
     if found:
         return ""

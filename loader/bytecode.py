@@ -164,7 +164,14 @@ def _run(frame: Frame, place: int, end: int) -> int:
         elif kind == PUSH:
             stack.append(0)
         elif kind == CONSTANT:
-            stack.append(_pushed(code, place, opcode))
+            if opcode == SIPUSH:
+                constant = code[place + 1] << 8 | code[place + 2]
+                stack.append(-1 - constant if constant < 0x8000 else 0)
+            elif opcode == BIPUSH:
+                constant = code[place + 1]
+                stack.append(-1 - constant if constant < 0x80 else 0)
+            else:
+                stack.append(CONSTANT_VALUE[opcode])
         elif kind == POP:
             stack.pop()
         elif kind == DUP:
@@ -193,14 +200,3 @@ def _run(frame: Frame, place: int, end: int) -> int:
             stack[-2] = stack[-1] = 0
         place += length[opcode]
     return place
-
-
-def _pushed(code: bytes, place: int, opcode: int) -> int:
-    """Returns what the stack holds after `iconst_0` … `iconst_5`, `bipush` or `sipush`."""
-    if opcode == BIPUSH:
-        constant = code[place + 1]
-        return -1 - constant if constant < 0x80 else 0
-    if opcode == SIPUSH:
-        constant = code[place + 1] << 8 | code[place + 2]
-        return -1 - constant if constant < 0x8000 else 0
-    return CONSTANT_VALUE[opcode]

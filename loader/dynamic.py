@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from cypher.program import APPLICATION, FINAL, SYNTHETIC
+from cypher.program import APPLICATION, FINAL, JDK, SYNTHETIC
 from cypher.schema import NONE, Diagnostic, Initialises, New
 from loader.expansion import Body, Linkage, Row
 from loader.lambdas import Lambda, lambda_body, lambda_of, make_lambda
@@ -108,7 +108,7 @@ class Dynamics:
         shape = record_method_of(call)
         if shape is None:
             return False
-        flags = FINAL | SYNTHETIC | (linkage.types.flags[call.caller] & APPLICATION)
+        flags = FINAL | SYNTHETIC | (linkage.types.flags[call.caller] & (APPLICATION | JDK))
         name = host_name(linkage, call, "ObjectMethods")
         type_ = linkage.types.make(name, flags, [], 1)
         count = len(parameters(call.descriptor))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-from cypher.program import ABSTRACT, APPLICATION, FINAL, INTERFACE, PHANTOM, PUBLIC
+from cypher.program import ABSTRACT, APPLICATION, FINAL, INTERFACE, JDK, PHANTOM, PUBLIC
 from cypher.schema import NONE, Diagnostic, Int32
 from loader.classes import Classes
 from loader.csr import look_up
@@ -20,6 +20,10 @@ from loader.part import Part
 MISSING, ARRAY, PRIMITIVE, MADE = -1, -2, -3, -4
 
 _SHOWN = 20
+
+
+# What the role of an archive says of its types.
+ROLES = {"application": APPLICATION, "jdk": JDK}
 
 
 class Types:
@@ -194,8 +198,7 @@ class Types:
             superclass = self._superclass(number, above)
             interfaces = [self.ids[each] for each in interface_names if self._may_implement(number, each)]
         flags = part.class_flags[row]
-        if self.classes.archive(number).role == "application":
-            flags |= APPLICATION
+        flags |= ROLES.get(self.classes.archive(number).role, 0)
         type_ = self._append(name, number, flags, superclass, tuple(dict.fromkeys(interfaces)))
         self.methods += part.methods_at[row + 1] - part.methods_at[row]
         return type_
@@ -238,7 +241,7 @@ class Types:
         element = self.ids[reference_name(name[1:])] if reference_name(name[1:]) else NONE
         flags = PUBLIC | FINAL
         if element >= 0:
-            flags |= self.flags[element] & (PHANTOM | APPLICATION)
+            flags |= self.flags[element] & (PHANTOM | APPLICATION | JDK)
         implemented = (self.ids[CLONEABLE], self.ids[SERIALIZABLE])
         above = [self.ids[each] for each in self._arrays_above(reference_name(name[1:]))]
         return self._append(name, ARRAY, flags, self.object, implemented, element, above)

@@ -59,6 +59,7 @@ from loader.opcodes import (
     switch_targets,
 )
 from loader.symbols import REFERENCE, TWO
+from loader.unit import STRING
 
 Instruction = Callable[[Frame, int], int]
 
@@ -88,11 +89,16 @@ def load_constant(frame: Frame, place: int) -> int:
     """Pushes a constant of the pool (`ldc`, `ldc_w`)."""
     code = frame.code
     short = code[place] == LDC
-    kind, ref, value = frame.pool.constants[code[place + 1] if short else _index(code, place)]
+    index = code[place + 1] if short else code[place + 1] << 8 | code[place + 2]
+    # Most are strings, and most strings are used once, so that these aren't remembered.
+    kind, ref, value = STRING, frame.pool.string(index), REFERENCE
+    if ref < 0:
+        kind, ref, value = frame.pool.constants[index]
     if value != REFERENCE:
         frame.stack.append(0)
     else:
-        target = frame.variable()
+        target = frame.next_variable
+        frame.next_variable = target + 1
         frame.constant.extend((place, kind, ref, target))
         frame.stack.append(target)
     return place + (2 if short else 3)
@@ -181,7 +187,8 @@ def new_primitive_array(frame: Frame, place: int) -> int:
 
 def new_array(frame: Frame, place: int) -> int:
     """Makes an array of references (`anewarray`)."""
-    target = frame.variable()
+    target = frame.next_variable
+    frame.next_variable = target + 1
     frame.new.extend((place, frame.pool.arrays[_index(frame.code, place)], target))
     length = -1 - frame.stack[-1]
     if 0 <= length <= _LONGEST_ARGUMENT:

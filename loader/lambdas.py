@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cypher.program import APPLICATION, FINAL, PRIVATE, PUBLIC, SYNTHETIC
+from cypher.program import APPLICATION, FINAL, JDK, PRIVATE, PUBLIC, SYNTHETIC
 from cypher.schema import NONE, Assign, Cast, Initialises, Load, New, Store
 from loader.expansion import Body, Linkage, Row
 from loader.members import MadeMethod
@@ -89,7 +89,7 @@ def make_lambda(linkage: Linkage, body: Body, call: DynamicCall, shape: Lambda) 
     """Returns the class for a call site, with its fields, and adds the rows that instantiate it."""
     types = linkage.types
     interfaces = [types.named(each) for each in shape.interfaces]
-    flags = FINAL | SYNTHETIC | (types.flags[call.caller] & APPLICATION)
+    flags = FINAL | SYNTHETIC | (types.flags[call.caller] & (APPLICATION | JDK))
     type_ = types.make(host_name(linkage, call, "Lambda"), flags, interfaces, len(shape.descriptors))
     linkage.methods.add_made(type_, [_method(call.name, each, shape) for each in shape.descriptors])
     fields = tuple(

@@ -35,7 +35,8 @@ class LinkedProgram:
         methods, fields = Methods(types, signatures), Fields(types)
         self._linkage = Linkage(types, signatures, methods, fields, Resolver(types, methods, signatures))
         self._types, self._methods, self._fields = types, methods, fields
-        self._texts = Texts(parts, self._classes)
+        jdk = parts[0] if parts and archives[0].role == "jdk" else None
+        self._texts = Texts(parts, self._classes, jdk)
         self._dynamics = Dynamics(self._linkage)
         self._bodies = Bodies(self._linkage, parts, self._texts, self._dynamics)
         self._subclasses: Subclasses | None = None
@@ -132,6 +133,9 @@ class LinkedProgram:
 
     def may_name(self, text: int) -> bool:
         return self._texts.may_name(text)
+
+    def is_outside_jdk(self, text: int) -> bool:
+        return text in self._texts.outside_jdk
 
     def lines_of(self, methods: Int32, offsets: Int32) -> Int32:
         self._methods.enter()

@@ -216,7 +216,6 @@ class Pool:
         self._data, self._at, self._texts = pool.data, pool.at, symbols.texts
         self.bootstraps = bootstraps  # how many the class has
         self.dangling = False  # whether a constant names a bootstrap method that isn't there
-        self.texts = Lookup(self._text)
         self.types = Lookup(self._type)
         self.arrays = Lookup(self._array)
         self.calls = Lookup(self._call)
@@ -224,6 +223,27 @@ class Pool:
         self.dynamic_calls = Lookup(self._dynamic_call)
         self.fields = Lookup(self._field)
         self.constants = Lookup(self._constant)
+
+    def text(self, index: int) -> int:
+        """Returns the text of a UTF8."""
+        data = self._data
+        try:
+            place = self._at[index]
+        except IndexError:
+            raise _no(index) from None
+        if data[place] != UTF8:
+            raise _no(index)
+        place += 3
+        return self._texts[data[place : place + (data[place - 2] << 8 | data[place - 1])]]
+
+    def string(self, index: int) -> int:
+        """Returns the text of a STRING, -1 if the constant is of another kind."""
+        data = self._data
+        try:
+            place = self._at[index]
+        except IndexError:
+            raise _no(index) from None
+        return self.text(data[place + 1] << 8 | data[place + 2]) if data[place] == STRING_TAG else -1
 
     def bootstrap(self, row: int) -> int:
         """Returns `row`, or -1 if the class has no such bootstrap method."""
@@ -252,18 +272,11 @@ class Pool:
         except (IndexError, StructError):
             raise _no(index) from None
 
-    def _text(self, index: int) -> int:
-        data, place = self._data, self._at[index]
-        if data[place] != UTF8:
-            raise _no(index)
-        place += 3
-        return self._texts[data[place : place + (data[place - 2] << 8 | data[place - 1])]]
-
     def _type(self, index: int) -> int:
         data, place = self._data, self._at[index]
         if data[place] != CLASS:
             raise _no(index)
-        text = self.texts[data[place + 1] << 8 | data[place + 2]]
+        text = self.text(data[place + 1] << 8 | data[place + 2])
         known = self.symbols.types.get(text)
         if known is None:
             known = self.symbols.type(self.pool.class_name(index))
@@ -272,8 +285,8 @@ class Pool:
     def _array(self, index: int) -> int:
         return self.symbols.type(array_of(self.pool.class_name(index)))
 
-    def _member(self, index: int, tags: tuple[int, ...]) -> tuple[int, int, int]:
-        """Returns the type_ref of a FIELD or METHOD and the pool indexes of its name and descriptor."""
+    def _member(self, index: int, tags: tuple[int, ...]) -> tuple[int, int, int, int]:
+        """Returns type_ref, texts of name and descriptor, and pool index of the descriptor of a FIELD or METHOD."""
         data, at = self._data, self._at
         tag, owner, name_and_type = _reference(data, at[index])
         if tag not in tags:
@@ -281,67 +294,56 @@ class Pool:
         tag, name, descriptor = _reference(data, at[name_and_type])
         if tag != NAME_AND_TYPE:
             raise _no(name_and_type)
-        return self.types[owner], name, descriptor
+        return self.types[owner], self.text(name), self.text(descriptor), descriptor
 
-    def _method(self, index: int) -> tuple[int, int]:
-        """Returns method_ref and the pool index of the descriptor."""
-        owner, name, descriptor = self._member(index, _METHODS)
+    def _method(self, index: int) -> tuple[int, Shape]:
+        """Returns method_ref and what the descriptor says."""
+        owner, name, descriptor, descriptor_index = self._member(index, _METHODS)
         symbols = self.symbols
-        signature = symbols.signatures[self.texts[name], self.texts[descriptor]]
+        signature = symbols.signatures[name, descriptor]
         is_interface = self._data[self._at[index]] == INTERFACE_METHOD
         ref = symbols.method_refs[owner, signature, 1 if is_interface else 0]
         if owner in symbols.reflective_types:
             symbols.reflective.add(ref)
-        return ref, descriptor
-
-    def _shape(self, descriptor: int) -> Shape:
-        text = self.texts[descriptor]
-        shape = self.symbols.shapes.get(text)
-        if shape is None:
-            shape = self.symbols.shape(self.pool.utf8(descriptor))
-        return shape
+        return ref, symbols.shapes.get(descriptor) or symbols.shape(self.pool.utf8(descriptor_index))
 
     def _call(self, index: int) -> Call:
-        ref, descriptor = self._method(index)
-        slots, returns, _, _, references = self._shape(descriptor)
+        ref, (slots, returns, _, _, references) = self._method(index)
         return ref, slots + 1, returns, references
 
     def _static_call(self, index: int) -> Call:
-        ref, descriptor = self._method(index)
-        slots, returns, _, references, _ = self._shape(descriptor)
+        ref, (slots, returns, _, references, _) = self._method(index)
         return ref, slots, returns, references
 
     def _dynamic_call(self, index: int) -> DynamicCall:
         row, name_and_type = self.pool.pair_in(index, INVOKE_DYNAMIC)
         name, descriptor = self.pool.pair_in(name_and_type, NAME_AND_TYPE)
-        signature = self.symbols.signatures[self.texts[name], self.texts[descriptor]]
-        slots, returns, _, references, _ = self._shape(descriptor)
+        signature = self.symbols.signatures[self.text(name), self.text(descriptor)]
+        slots, returns, _, references, _ = self.symbols.shape(self.pool.utf8(descriptor))
         return self.bootstrap(row), signature, slots, returns, references
 
     def _field(self, index: int) -> tuple[int, int]:
         """Returns field_ref and kind."""
-        owner, name, descriptor = self._member(index, _FIELDS)
-        ref = self.symbols.field_refs[owner, self.texts[name], self.texts[descriptor]]
-        return ref, kind_of(self.pool.utf8(descriptor))
+        owner, name, descriptor, descriptor_index = self._member(index, _FIELDS)
+        return self.symbols.field_refs[owner, name, descriptor], kind_of(self.pool.utf8(descriptor_index))
 
     def _constant(self, index: int) -> tuple[int, int, int]:
         """Returns the kind of constant, its reference (as in `loader.unit`), and the kind of value."""
-        data, place = self._data, self._at[index]
-        tag = data[place]
-        if tag == STRING_TAG:
-            return STRING, self.texts[data[place + 1] << 8 | data[place + 2]], REFERENCE
         pool = self.pool
+        tag = pool.tag(index)
+        if tag == STRING_TAG:
+            return STRING, self.text(pool.index_in(index, tag)), REFERENCE
         if tag == CLASS:
             return CLASS_CONSTANT, self.types[index], REFERENCE
         if tag == METHOD_TYPE_TAG:
-            return METHOD_TYPE, self.texts[pool.index_in(index, tag)], REFERENCE
+            return METHOD_TYPE, self.text(pool.index_in(index, tag)), REFERENCE
         if tag == METHOD_HANDLE_TAG:
             return METHOD_HANDLE, self.handle(index), REFERENCE
         if tag == DYNAMIC_TAG:
             row, name_and_type = pool.pair_in(index, tag)
             self.bootstrap(row)
             descriptor = pool.pair_in(name_and_type, NAME_AND_TYPE)[1]
-            return DYNAMIC, self.texts[descriptor], kind_of(pool.utf8(descriptor))
+            return DYNAMIC, self.text(descriptor), kind_of(pool.utf8(descriptor))
         if tag == INTEGER:
             return NUMBER, pool.integer(index), ONE
         if tag in {FLOAT_TAG, LONG, DOUBLE}:

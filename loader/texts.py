@@ -16,11 +16,13 @@ from loader.part import Part
 class Texts:
     """All string constants that were asked for."""
 
-    def __init__(self, parts: Sequence[Part], classes: Classes) -> None:
+    def __init__(self, parts: Sequence[Part], classes: Classes, jdk: Part | None) -> None:
         self.texts: list[str] = []
         self._ids: dict[str, int] = {}
         self._parts = parts
         self._classes = classes
+        self._jdk = jdk
+        self.outside_jdk: set[int] = set()
         self._members: frozenset[str] | None = None
 
     def of(self, text: str) -> int:
@@ -33,7 +35,14 @@ class Texts:
 
     def of_refs(self, part: Part, refs: Int32) -> Int32:
         """Returns the string constants of these texts of `part`."""
-        return look_up(part.texts, refs, lambda fresh: map(self.of, part.text.many(fresh)))
+
+        def intern(fresh: Int32) -> list[int]:
+            ids = [self.of(text) for text in part.text.many(fresh)]
+            if part is not self._jdk:
+                self.outside_jdk.update(ids)
+            return ids
+
+        return look_up(part.texts, refs, intern)
 
     def may_name(self, text: int) -> bool:
         """Returns whether the string constant is the name of a class, or of a member of some class."""

@@ -155,7 +155,7 @@ class _Translator:
             bootstraps,
             pool.types[file.superclass] if file.superclass else NONE,
             [pool.types[index] for index in file.interfaces],
-            pool.texts[source] if source else NONE,
+            pool.text(source) if source else NONE,
             pool.types[host] if host else NONE,
             fields,
             [self._field_constant(file, pool, each.member) for each in fields],
@@ -170,8 +170,8 @@ class _Translator:
             return []
 
     def _declared(self, pool: Pool, members: list[Member]) -> list[_Declared]:
-        texts = pool.texts
-        return [_Declared(texts[member.name], texts[member.descriptor], member) for member in members]
+        text = pool.text
+        return [_Declared(text(member.name), text(member.descriptor), member) for member in members]
 
     def _field_constant(self, file: ClassFile, pool: Pool, member: Member) -> int:
         """Returns the text that a static field holds from the start, -1 for none."""

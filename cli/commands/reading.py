@@ -51,9 +51,9 @@ def sites(
     ] = None,
 ) -> None:
     """Lists reflective calls: their status, targets, and what is unknown about them."""
+    from cli.present import write_json
     from cli.run import find
     from cli.sites import rows, write
-    from cli.present import write_json
 
     found = rows(find(run), everything, status)
     if output_format is Format.JSON:
@@ -70,8 +70,8 @@ def explain(
 ) -> None:
     """Shows, step by step, why a reflective call has its targets."""
     from cli.explain import explain as explained
-    from cli.run import find
     from cli.present import write_json, write_line
+    from cli.run import find
 
     found = explained(find(run), site, None) if everything else explained(find(run), site)
     if output_format is Format.JSON:
@@ -99,8 +99,8 @@ def callgraph(
 ) -> None:
     """Shows calls from a method, calls to a method, or how one leads to the other."""
     from cli.callgraph import answer, write
-    from cli.run import find
     from cli.present import write_json
+    from cli.run import find
 
     found = answer(find(run), origin, goal)
     if output_format is Format.JSON:
@@ -114,8 +114,8 @@ def census(
 ) -> None:
     """Counts calls of the reflective API in code that may run, by category and method."""
     from cli.census import count, write
-    from cli.run import find
     from cli.present import write_json
+    from cli.run import find
 
     found = count(find(run), everything)
     if output_format is Format.JSON:
@@ -133,8 +133,8 @@ def diff(
 ) -> None:
     """Compares two runs: methods, call edges and reflective calls that one has and the other lacks."""
     from cli.diff import compare, write
-    from cli.run import find
     from cli.present import write_json
+    from cli.run import find
 
     found = compare(find(before), find(after), everything)
     if output_format is Format.JSON:

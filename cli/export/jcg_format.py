@@ -97,10 +97,10 @@ class _CallSites:
         if found is None:
             declared, callee, signature = key
             if callee != NONE:
-                known = self._names.method(callee)
-                name, descriptor = known.name, known.descriptor
+                owner, name, descriptor, _ = self._names.method(callee)
             else:
-                name, descriptor = self._names.signature(signature)
-            owner = self._names.internal_type(declared) if declared != NONE else known.declaring
+                owner, (name, descriptor) = "", self._names.signature(signature)
+            if declared != NONE:
+                owner = self._names.internal_type(declared)
             found = self._declared[key] = json.dumps(document(MethodName(owner, name, descriptor, 0)))
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from cypher.program import ABSTRACT, INTERFACE
@@ -84,6 +85,22 @@ def written_cases() -> Iterator[Case]:
     )
     yield Case(diamond, 5, 0, 0)
 
+    rootless = Program(
+        tuple(TypeSpec(NONE, NONE, INTERFACE, above, {}) for above in ((0,), (1,), (2,), (1, 3), (4,))),
+        (), 5, 0, 1, {},
+    )  # fmt: skip
+    yield from (Case(rootless, type_, 0, NONE) for type_ in range(5))
+
+    # The overriding method has number 0.
+    first = overridden_default._replace(
+        types=tuple(
+            each._replace(declared={at: 1 - method for at, method in each.declared.items()})
+            for each in overridden_default.types
+        ),
+        methods=overridden_default.methods[::-1],
+    )
+    yield from (Case(first, 4, 0, 1), Case(first, 5, 0, 0))
+
     half = hierarchy(
         I=((), {0: DEFAULT}), IJ=(("I",), {0: DEFAULT}), IK=(("I",), {}), A=(("Object", "IJ", "IK"), {})
     )
@@ -102,10 +119,9 @@ def random_cases(number: int) -> Iterator[Case]:
 
 def mistakes(cases: list[Case], select_in: Callable[[Program], Select]) -> Iterator[tuple[Case, int]]:
     """Yields the cases that an implementation gets wrong, with what it returns; each is asked twice."""
-    program, select = None, None
-    for case in cases:
-        if program is not case.program or select is None:
-            program, select = case.program, select_in(case.program)
-        for found in (select(case.type, case.signature), select(case.type, case.signature)):
+    for program, group in groupby(cases, key=lambda case: case.program):
+        select, listed = select_in(program), list(group)
+        for case in (*listed, *reversed(listed)):
+            found = select(case.type, case.signature)
             if found != case.expected:
                 yield case, found

@@ -39,16 +39,33 @@ def test_selection(make: Callable[[], Solver]) -> None:
         return solver.select
 
     cases: list[Case] = [*written_cases(), *random_cases(60)]
-    assert {NONE_FOUND := -1} < {case.expected for case in cases}, NONE_FOUND
+    assert {case.expected >= 0 for case in cases} == {True, False}
     assert list(mistakes(cases, select_in)) == []
+
+
+# Mutants that select the same.
+EQUIVALENT = {
+    # The search stops at the first that isn't less.
+    "is_subtype+10: types.supertype[low] <= supertype",
+    "declared_in+11: types.declared_signature[low] <= signature",
+    # Any number below zero says that there is none.
+    "declared_in+13: 1 becomes 2",
+    "select+21: 0 becomes -1",
+    # A superclass that declares the signature was found before.
+    "look_up+21: without types.type[subinterface].flags & INTERFACE",
+    "look_up+22: types.type[subinterface].flags | INTERFACE",
+    # Some work more, or less.
+    "look_up+27: without break",
+    "select+19: count[CHOICES] >= count[CHOICE_SLOTS]",
+    # The number of entries never passes that.
+    "select+11: entry >= choice.size",
+    # An entry's chain in the smaller table has all that it has in the larger one.
+    "select+25: without choice[entry].next = slots[place]",
+}
 
 
 @pytest.mark.slow
 def test_changed_selection_is_noticed() -> None:
-    surviving, number = mutation.survivors(12)
+    surviving, number = mutation.survivors(8)
     assert number > 100
-    assert set(surviving) <= set(EQUIVALENT)
-
-
-# Mutants that select the same: their changes only cost or save time.
-EQUIVALENT: tuple[str, ...] = ()
+    assert set(surviving) == EQUIVALENT
