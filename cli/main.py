@@ -43,7 +43,7 @@ def _tell(failure: Failure) -> None:
     if failure.diagnostics:
         from cli.diagnostics import tell
 
-        tell([each for each in failure.diagnostics if each.text not in str(failure)], notes=False)
+        tell(failure.diagnostics, notes=False)
     sys.stderr.write(f"heliograph: {chr(10).join(map(shown, str(failure).splitlines()))}\n")
 
 

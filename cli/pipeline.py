@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from cli.entries import Wanted, entries_of
 from cli.exits import Exit, Failure
@@ -20,9 +21,11 @@ from engine.reflection.modes import DEFAULT
 from engine.result import Result
 from engine.solver import Solver, Statistics
 from loader.archives import Inputs, open_inputs
+from loader.containers import APPLICATION
 from loader.jdk import Jdk, find_jdk
 from loader.link import link
 from loader.source import InputError
+from loader.unit import Unit
 
 
 @dataclass(frozen=True)
@@ -53,27 +56,36 @@ class Outcome:
     jdk: Jdk
     inputs: Inputs
     diagnostics: list[Diagnostic]
-    phases: Phases = field(default_factory=Phases)
+    phases: Phases
+
+
+class _Loaded(NamedTuple):
+    """What was read: a unit for each archive."""
+
+    jdk: Jdk
+    inputs: Inputs
+    units: list[Unit]
+    diagnostics: list[Diagnostic]
+
+    @property
+    def application(self) -> list[Unit]:
+        """Returns the units of what is analysed."""
+        pairs = zip(self.units, self.inputs.archives, strict=True)
+        return [unit for unit, archive in pairs if archive.role == APPLICATION]
 
 
 def analyse_job(job: Job, progress: Progress) -> Outcome:
     """Returns what the analysis finds. Raises `Failure`."""
     began, phases = time.monotonic(), Phases()
-    try:
-        with phases.phase("inputs"):
-            jdk = find_jdk(job.jdk)
-            inputs = open_inputs(job.inputs, job.classpath, jdk.home, job.release)
-        with phases.phase("classes"):
-            found: list[Diagnostic] = []
-            units = units_of(inputs.archives, job.cached, progress, found)
-    except InputError as problem:
-        raise Failure(Exit.NO_INPUT, str(problem), problem.diagnostics) from None
+    loaded = _load(job, progress, phases)
     with phases.phase("linking"):
-        roles = [(each.role, each.label) for each in inputs.archives]
-        program = link([(unit, *role) for unit, role in zip(units, roles, strict=True)])
-        own = [unit for unit, (role, _) in zip(units, roles, strict=True) if role == "application"]
-        wanted = Wanted(job.mains, job.library, job.entries, inputs.main_class)
-        entries, mains = entries_of(program, own, wanted, inputs.release)
+        roles = ((each.role, each.label) for each in loaded.inputs.archives)
+        program = link([(unit, *role) for unit, role in zip(loaded.units, roles, strict=True)])
+        wanted = Wanted(job.mains, job.library, job.entries, loaded.inputs.main_class)
+        try:
+            entries, mains = entries_of(program, loaded.application, wanted, loaded.inputs.release)
+        except Failure as failure:
+            raise Failure(failure.code, str(failure), loaded.diagnostics) from None
     with phases.phase("solver"):
         solver = _solver(job, program, progress)
     with phases.phase("analysis"), progress.bar("analysing", None) as advance:
@@ -81,9 +93,29 @@ def analyse_job(job: Job, progress: Progress) -> Outcome:
         result = analyse(program, solver, entries, Options(job.mode, tick=tick))
     with phases.phase("names"):
         names = columns_of(program, result)
+    found = dict.fromkeys((*loaded.diagnostics, *program.diagnostics, *result.diagnostics))
+    return Outcome(result, names, mains, loaded.jdk, loaded.inputs, list(found), phases)
+
+
+def _load(job: Job, progress: Progress, phases: Phases) -> _Loaded:
+    """Returns the inputs as units. Raises `Failure` if there is nothing to analyse."""
+    found: list[Diagnostic] = []
+    try:
+        with phases.phase("inputs"):
+            jdk = find_jdk(job.jdk)
+            inputs = open_inputs(job.inputs, job.classpath, jdk.home, job.release)
+        with phases.phase("classes"):
+            units = units_of(inputs.archives, job.cached, progress, found)
+    except InputError as problem:
+        first, *others = problem.diagnostics
+        where = f"{first.archive}: " if first.archive else ""
+        raise Failure(Exit.NO_INPUT, f"{where}{first.text}", [*others, *found]) from None
     found = [*inputs.diagnostics, *found, *(each for unit in units for each in unit.diagnostics)]
-    diagnostics = list(dict.fromkeys([*found, *program.diagnostics, *result.diagnostics]))
-    return Outcome(result, names, mains, jdk, inputs, diagnostics, phases)
+    loaded = _Loaded(jdk, inputs, units, found)
+    if not any(len(unit.class_type) for unit in loaded.application):
+        text = f"none of the classes in {', '.join(job.inputs)} can be read"
+        raise Failure(Exit.NO_INPUT, text, found)
+    return loaded
 
 
 def _solver(job: Job, program: Program, progress: Progress) -> Solver:

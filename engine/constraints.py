@@ -74,6 +74,7 @@ class Constraints:
         self._string, self._throwable = program.type_named(STRING), program.type_named(THROWABLE)
         self._builders = {program.type_named(name) for name in BUILDERS}
         self._other_strings = NONE
+        self._types = 0
         self._rows: dict[type, list[tuple[int, ...]]] = defaultdict(list)
         self._waiting: list[dict[str, int]] = []
         self._initialising: list[Rows] = []
@@ -98,7 +99,8 @@ class Constraints:
         self, kind: int, type_: int, method: int = NONE, offset: int = NONE, payload: int = NONE
     ) -> int:
         """Returns a new object; metaobjects and strings are tracked."""
-        self.synchronise()
+        if type_ >= self._types:
+            self.synchronise()
         add = self.solver.add_tracked if kind in heap.TRACKED else self.solver.add_objects
         obj = add(np.array([type_], np.int32))
         self.heap.add(obj, 1, kind, type_, method, offset, payload)
@@ -106,7 +108,8 @@ class Constraints:
 
     def class_object(self, type_: int) -> int:
         """Returns the class object of a type."""
-        self.synchronise()
+        if type_ >= self._types:
+            self.synchronise()
         return int(self.solver.class_objects(np.array([type_], np.int32))[0])
 
     def class_types(self, objects: Int32) -> Int32:
@@ -207,6 +210,7 @@ class Constraints:
     def synchronise(self) -> None:
         """Tells the solver of the types and methods that the program has named since."""
         types, methods = self.program.new_rows()
+        self._types = types.first + types.superclass.size
         self.solver.add_types(types)
         self.solver.add_methods(methods)
 

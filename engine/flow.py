@@ -238,7 +238,7 @@ class Flow:
     def argument(self, site: int, position: int) -> int:
         """Returns the variable of an argument, -1 if it is none, null or primitive."""
         rows = self.evidence.facts[schema.Argument]
-        for row in self._index(schema.Argument, "site").of(site):
+        for row in self.rows_of(schema.Argument, "site", site):
             if int(rows.position[row]) == position:
                 return int(rows.variable[row])
         return NONE
@@ -246,7 +246,7 @@ class Flow:
     def arguments(self, site: int) -> list[int]:
         """Returns the variables of the arguments of a site, in the order of their positions."""
         variables = self.evidence.facts[schema.Argument].variable
-        return [int(variables[row]) for row in self._index(schema.Argument, "site").of(site)]
+        return [int(variables[row]) for row in self.rows_of(schema.Argument, "site", site)]
 
     # --- steps
     def steps_into(self, pointer: int, obj: int) -> list[Step]:
@@ -314,7 +314,7 @@ class Flow:
 
     def _into_static(self, pointer: int, obj: int) -> list[Step]:
         rows = self.evidence.facts[schema.StaticStore]
-        stores = self._index(schema.StaticStore, "field").of(self._fields_of_static[pointer])
+        stores = self.rows_of(schema.StaticStore, "field", self._fields_of_static[pointer])
         return [
             self._step(STATIC_STORE, schema.StaticStore, row, int(rows.source[row]), pointer)
             for row in stores
@@ -404,7 +404,7 @@ class Flow:
                 stores = np.arange(len(self.evidence.facts[schema.ArrayStore]))
                 sources = self.evidence.facts[schema.ArrayStore].source
             else:
-                stores = np.array(self._index(schema.Store, "field").of(field), np.int64)
+                stores = np.array(self.rows_of(schema.Store, "field", field), np.int64)
                 sources = self.evidence.facts[schema.Store].source[stores]
             found = stores[self.sets.contain(sources, np.array([obj], np.int32))]
             self._stores_with[field, obj] = found

@@ -22,6 +22,8 @@ from engine.solver import FIXPOINT, PAUSED, PointsToRows, Statistics
 # What is done with each new object of a pointer.
 Use: TypeAlias = Callable[[BitMap], None]
 
+TRACKED_FROM = 1 << 30
+
 
 def int32(values: list[int]) -> Int32:
     """Returns `values` as a column."""
@@ -63,6 +65,8 @@ class ReferenceSolver:
     the budget is an object that passes an edge.
     """
 
+    tracked_from = TRACKED_FROM
+
     def __init__(self, object_type: int, class_type: int, waiting: int = 2000) -> None:
         self._object_type, self._class_type, self._waiting = object_type, class_type, waiting
         self._hierarchy = Hierarchy()
@@ -70,12 +74,18 @@ class ReferenceSolver:
         # One entry a type: all objects of it and of its subtypes, those of exactly this type.
         self._instances: list[BitMap] = []
         self._exactly: list[BitMap] = []
-        self._type_of: list[int] = []  # of each object
+        self._type_of: dict[int, int] = {}  # of each object
         self._class_objects: dict[int, int] = {}  # by the type that each stands for
-        # One entry a pointer; `_pending` holds those of its objects that were not yet passed on.
+        self._generic: dict[int, int] = {}  # the object that stands for all tracked ones of a type
+        self._ordinary, self._tracked = 0, TRACKED_FROM  # the numbers of the next objects
+        # One entry a pointer; `_sources` are those whose objects come to it, `_denied` the tracked objects that
+        # it doesn't hold since nobody asks, `_pending` those of its objects that were not yet passed on.
         self._points_to: list[BitMap] = []
         self._edges: list[dict[Edge, None]] = []
         self._uses: list[list[Use]] = []
+        self._sources: list[set[int]] = []
+        self._wanted: set[int] = set()
+        self._denied: dict[int, BitMap] = {}
         self._base: list[int] = []
         self._field: list[int] = []
         self._pending: dict[int, BitMap] = {}
@@ -99,9 +109,15 @@ class ReferenceSolver:
         self._hierarchy.add_methods(rows)
 
     def add_objects(self, types: Int32) -> int:
-        first = len(self._type_of)
+        first = self._ordinary
         for type_ in types.tolist():
             self._new_object(type_)
+        return first
+
+    def add_tracked(self, types: Int32) -> int:
+        first = self._tracked
+        for type_ in types.tolist():
+            self._new_tracked(type_)
         return first
 
     def add_pointers(self, number: int) -> int:
@@ -128,7 +144,7 @@ class ReferenceSolver:
         return first
 
     def new(self, pointers: Int32, objects: Int32) -> None:
-        self._put(lambda pointer, obj: self._add(pointer, BitMap((obj,))), pointers, objects)
+        self._put(self._new, pointers, objects)
 
     def assign(self, sources: Int32, targets: Int32) -> None:
         self._put(self._copy, sources, targets)
@@ -152,7 +168,7 @@ class ReferenceSolver:
         return int32([self._class_object(type_) for type_ in types.tolist()])
 
     def watch(self, pointers: Int32, tags: Int32) -> None:
-        self._put(lambda pointer, *row: self._use(pointer, partial(self._watch, *row)), pointers, tags)
+        self._put(self._start_watching, pointers, tags)
 
     def reach(self, methods: Int32) -> None:
         self._put(self._reach, methods)
@@ -189,8 +205,13 @@ class ReferenceSolver:
         return len(objects) * (1 + len(self._edges[pointer]))
 
     def _add(self, pointer: int, objects: BitMap) -> None:
-        """PointsTo(pointer, o) for each of `objects`."""
+        """PointsTo(pointer, o) for each of `objects`, tracked ones only if Wanted(pointer)."""
         fresh = objects - self._points_to[pointer]
+        if fresh and fresh.max() >= TRACKED_FROM and pointer not in self._wanted:
+            tracked = BitMap(fresh)
+            tracked.remove_range(0, TRACKED_FROM)
+            self._denied.setdefault(pointer, BitMap()).update(tracked)
+            fresh -= tracked
         if not fresh:
             return
         self._points_to[pointer] |= fresh
@@ -208,6 +229,25 @@ class ReferenceSolver:
         if seen:
             use(seen)
 
+    # Wanted(x) :- Watch(x, _).
+    # Wanted(y) :- Wanted(x), Assign(y, x).         Likewise casts and what else is copied.
+    # Wanted(y) :- Wanted(this_m), Calls(s, m), VirtualInvoke(s, y, _).
+    def _want(self, pointer: int) -> None:
+        """Has a pointer, and those whose objects come to it, hold tracked objects."""
+        work = [pointer]
+        while work:
+            pointer = work.pop()
+            if pointer not in self._wanted:
+                self._wanted.add(pointer)
+                work.extend(self._sources[pointer])
+                self._add(pointer, self._denied.pop(pointer, BitMap()))
+
+    def _flows(self, source: int, target: int) -> None:
+        """Notes that objects of `source` come to `target`."""
+        self._sources[target].add(source)
+        if target in self._wanted:
+            self._want(source)
+
     def _admitted(self, objects: BitMap, type_: int, keeps: bool) -> BitMap:
         """Returns those of `objects` that an edge lets pass; every object is a subtype of Object."""
         if type_ in {NONE, self._object_type}:
@@ -219,7 +259,14 @@ class ReferenceSolver:
         if edge.target == source or edge in self._edges[source]:
             return
         self._edges[source][edge] = None
+        self._flows(source, edge.target)
         self._add(edge.target, self._admitted(self._points_to[source], edge.type, edge.keeps))
+
+    # PointsTo(x, o), PointsTo(x, g) :- New(x, o), Type(o, t), Generic(t, g).    g: for tracked objects.
+    def _new(self, pointer: int, obj: int) -> None:
+        self._add(pointer, BitMap((obj,)))
+        if obj >= TRACKED_FROM:
+            self._add(pointer, BitMap((self._generic_object(self._type_of[obj]),)))
 
     # PointsTo(x, o) :- Assign(y, x), PointsTo(y, o).
     def _copy(self, source: int, target: int) -> None:
@@ -246,10 +293,14 @@ class ReferenceSolver:
             element = self._hierarchy.types[self._type_of[base]].element if field == NONE else NONE
             self._filter(source, element, self._pointer_of(base, field))
 
-    # PointsTo(x, c) :- GetClass(y, x), PointsTo(y, o), Type(o, t), ClassObject(t, c).
+    # New(x, c) :- GetClass(y, x), PointsTo(y, o), Type(o, t), ClassObject(t, c).
     def _get_class(self, target: int, objects: BitMap) -> None:
         for type_, _ in self._by_type(objects):
-            self._add(target, BitMap((self._class_object(type_),)))
+            self._new(target, self._class_object(type_))
+
+    def _start_watching(self, pointer: int, tag: int) -> None:
+        self._want(pointer)
+        self._use(pointer, partial(self._watch, tag))
 
     # Watched(n, o) :- Watch(y, n), PointsTo(y, o).
     def _watch(self, tag: int, objects: BitMap) -> None:
@@ -284,7 +335,9 @@ class ReferenceSolver:
         self._calls[site, callee] = None
         self._reach(callee)
         first, parameters = self._first[callee], self._hierarchy.methods[callee].parameters
-        _, _, _, result, thrown, arguments = self._sites[site]
+        kind, _, receiver, result, thrown, arguments = self._sites[site]
+        if kind == VIRTUAL and receiver != NONE:
+            self._flows(receiver, first)
         for position, variable in arguments:
             if position < parameters:
                 self._copy(variable, first + position)
@@ -303,6 +356,7 @@ class ReferenceSolver:
         self._points_to.append(BitMap())
         self._edges.append({})
         self._uses.append([])
+        self._sources.append(set())
         self._base.append(base)
         self._field.append(field)
         return len(self._base) - 1
@@ -314,16 +368,29 @@ class ReferenceSolver:
         return self._field_pointer[base, field]
 
     def _new_object(self, type_: int) -> int:
-        obj = len(self._type_of)
-        self._type_of.append(type_)
+        obj, self._ordinary = self._ordinary, self._ordinary + 1
+        self._enter_object(obj, type_)
+        return obj
+
+    def _new_tracked(self, type_: int) -> int:
+        obj, self._tracked = self._tracked, self._tracked + 1
+        self._enter_object(obj, type_)
+        return obj
+
+    def _enter_object(self, obj: int, type_: int) -> None:
+        self._type_of[obj] = type_
         self._exactly[type_].add(obj)
         for supertype in self._hierarchy.types[type_].supertypes:
             self._instances[supertype].add(obj)
-        return obj
+
+    def _generic_object(self, type_: int) -> int:
+        if type_ not in self._generic:
+            self._generic[type_] = self._new_object(type_)
+        return self._generic[type_]
 
     def _class_object(self, type_: int) -> int:
         if type_ not in self._class_objects:
-            self._class_objects[type_] = self._new_object(self._class_type)
+            self._class_objects[type_] = self._new_tracked(self._class_type)
         return self._class_objects[type_]
 
     def _by_type(self, objects: BitMap) -> Iterator[tuple[int, BitMap]]:
@@ -382,5 +449,6 @@ class ReferenceSolver:
         # Close enough: about two bytes a pair, kept twice at most, and what an empty pointer takes.
         size = 4 * self._pairs + 500 * len(self._points_to)
         return Statistics(
-            len(self._points_to), len(self._type_of), len(self._first), len(self._calls), self._steps, size
-        )
+            len(self._points_to), self._ordinary, self._tracked - TRACKED_FROM, len(self._first),
+            len(self._calls), self._steps, size,
+        )  # fmt: skip

@@ -167,12 +167,13 @@ class Reflection:
     def observe(self, pointers: Int32, objects: Int32, types: Int32) -> None:
         """Shows the rules new pairs of watched pointers and objects; `types` are those that class objects stand for."""
         rows: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
+        unknown: set[Any] = set()
         for pointer, obj, class_type in zip(pointers.tolist(), objects.tolist(), types.tolist(), strict=True):
             if pointer not in self._watched:
                 continue
             kind, _, _, _, payload = self._constraints.heap.entry(obj)
-            if self._confined is not None and not self._confined.admits(pointer, kind, payload, class_type):
-                rows[rel.UnknownAt].append(rel.UnknownAt(pointer, obj))
+            if not self.admits(pointer, kind, payload, class_type):
+                unknown.add(pointer)
             elif kind == NONE and class_type >= 0:
                 rows[rel.ClassAt].append(rel.ClassAt(pointer, class_type))
             elif kind == heap.CLASS_OBJECT:
@@ -185,16 +186,13 @@ class Reflection:
             elif kind == heap.FIELD_OBJECT:
                 rows[rel.FieldAt].append(rel.FieldAt(pointer, payload))  # type: ignore[arg-type]
             elif kind not in (NONE, heap.GENERIC):
-                rows[rel.UnknownAt].append(rel.UnknownAt(pointer, obj))
+                unknown.add(pointer)
+        rows[rel.UnknownAt] = [rel.UnknownAt(pointer) for pointer in sorted(unknown)]
         self.rules.add(rows)
 
-    def admits(self, pointer: int, obj: int) -> bool:
+    def admits(self, pointer: int, kind: int, payload: int, class_type: int) -> bool:
         """Returns whether an object may resolve the operand at `pointer` (see `engine.confined`)."""
-        if self._confined is None:
-            return True
-        kind, _, _, _, payload = self._constraints.heap.entry(obj)
-        types = self._constraints.class_types(np.array([obj], np.int32)) if kind == NONE else [NONE]
-        return self._confined.admits(pointer, kind, payload, int(types[0]))
+        return self._confined is None or self._confined.admits(pointer, kind, payload, class_type)
 
     def derive(self) -> bool:
         """Runs the rules and does what they derive; returns whether they derived anything."""

@@ -35,6 +35,11 @@ UNKNOWN_REASONS = {
     api.FIELD_SET: "unknown-field",
 }
 
+# Kinds of object at an operand that leave nothing unknown.
+KNOWN = frozenset({NONE, heap.STRING, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT, heap.GENERIC})
+# How many unknown objects of an operand are listed.
+MOST_UNKNOWN = 20
+
 
 def report(
     constraints: Constraints, reflection: Reflection, number: Callable[[int], int]
@@ -95,22 +100,19 @@ def _sources(constraints: Constraints, reflection: Reflection, pointer: int) -> 
     """Returns the constants and the unknown objects at an operand."""
     if pointer < 0:
         return []
-    return [
-        source
-        for obj in constraints.solver.objects_of(pointer).tolist()
-        if (source := _source(constraints, reflection, pointer, obj)) is not None
-    ]
-
-
-def _source(constraints: Constraints, reflection: Reflection, pointer: int, obj: int) -> NameSource | None:
-    """Returns what an object at an operand tells: a constant name, something unknown, or a known metaobject."""
-    kind, _, _, _, payload = constraints.heap.entry(obj)
-    if not reflection.admits(pointer, obj):
-        return NameSource("unknown", "", obj)
-    if kind == heap.STRING:
-        return NameSource("constant", constraints.program.text(payload), obj)
-    known = (NONE, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT, heap.GENERIC)
-    return None if kind in known else NameSource("unknown", "", obj)
+    objects = constraints.solver.objects_of(pointer)
+    found, unknown = [], 0
+    for obj, class_type in zip(objects.tolist(), constraints.class_types(objects).tolist(), strict=True):
+        kind, _, _, _, payload = constraints.heap.entry(obj)
+        if not reflection.admits(pointer, kind, payload, class_type) or kind not in KNOWN:
+            unknown += 1
+            if unknown <= MOST_UNKNOWN:
+                found.append(NameSource("unknown", "", obj))
+        elif kind == heap.STRING:
+            found.append(NameSource("constant", constraints.program.text(payload), obj))
+    if unknown > MOST_UNKNOWN:
+        found.append(NameSource("unknown", f"{unknown - MOST_UNKNOWN} more", NONE))
+    return found
 
 
 def _reason(

@@ -109,7 +109,7 @@ def _pom(coordinates: Coordinates) -> str:
 
 def _run(command: str, pom: Path, goal: str, text: str, *options: str) -> None:
     """Runs a goal of the dependency plugin. Raises `MavenFailed` with Maven's own reason."""
-    line = [command, "-q", "-B", "-f", str(pom), f"{_PLUGIN}:{goal}", *options]
+    line = [command, "-q", "-B", "-Dstyle.color=never", "-f", str(pom), f"{_PLUGIN}:{goal}", *options]
     try:
         done = subprocess.run(
             line, cwd=pom.parent, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False

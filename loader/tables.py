@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,24 +17,26 @@ from loader.unit import RELATIONS, Unit
 
 # Constraints move from lists, which are large, to arrays after this many bodies.
 _FLUSH = 2048
-# Columns that are collected as counts and become offsets.
-_COUNTS = ("class_interfaces_at", "class_fields_at", "class_methods_at", "class_bootstraps_at",
-           "bootstrap_arguments_at", "method_lines_at")  # fmt: skip
-_TABLES = (
-    "class_type", "class_super", "class_flags", "class_version", "class_source", "class_host", "class_entry",
-    "class_interfaces", "method_signature", "method_flags", "method_parameters", "method_code", "field_name",
-    "field_descriptor", "field_flags", "field_constant", "bootstrap_kind", "bootstrap_method",
-    "bootstrap_argument_ref",
-)  # fmt: skip
+# Columns that are added to together, row by row. Those that end in `_at` are added as the sizes of groups.
+_GROUPS: dict[str, tuple[str, ...]] = {
+    "class": (
+        "class_type", "class_super", "class_flags", "class_version", "class_source", "class_host", "class_entry",
+        "class_interfaces_at", "class_fields_at", "class_methods_at", "class_bootstraps_at",
+    ),
+    "interface": ("class_interfaces",),
+    "field": ("field_name", "field_descriptor", "field_flags", "field_constant"),
+    "method": (
+        "method_signature", "method_flags", "method_parameters", "method_variables", "method_code",
+        "method_lines_at",
+    ),
+    "bootstrap": ("bootstrap_kind", "bootstrap_method", "bootstrap_arguments_at"),
+    "argument": ("bootstrap_argument_kind", "bootstrap_argument_ref"),
+}  # fmt: skip
 
 
-def _int32(values: Iterable[int]) -> NDArray[np.int32]:
-    return np.array(values if isinstance(values, array | list) else list(values), np.int32)
-
-
-def _offsets(counts: Iterable[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+def _offsets(counts: list[int] | NDArray[Any]) -> NDArray[np.int64]:
     """Returns where each group begins, and where the last ends."""
-    return np.concatenate(([0], np.cumsum(np.asarray(counts, np.int64))))
+    return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
 
 
 def _keys(table: Mapping[Any, int], width: int) -> list[NDArray[np.int32]]:
@@ -51,28 +52,25 @@ class Tables:
         self.symbols = Symbols()
         self.members: set[int] = set()  # texts that name a field or method declared here
         self.frame = Frame({name: [] for name in RELATIONS})
-        self._columns: dict[str, array[int]] = defaultdict(lambda: array("i"))
+        self._columns: dict[str, array[int]] = {group: array("i") for group in _GROUPS}
         self._rows: dict[str, array[int]] = {name: array("i") for name in RELATIONS}
         self._bodies = array("i")  # methods that have one
         self._sizes: list[NDArray[np.int64]] = []
         self._waiting: list[int] = []  # sizes of the lists of rows at the start of each body, after a flush
         self._lines = bytearray()
 
-    def append(self, column: str, value: int) -> None:
-        """Adds a value to a column; to one that ends in `_at`, the size of the next group."""
-        self._columns[column].append(value)
+    def add(self, group: str, values: Iterable[int]) -> None:
+        """Adds a row, or several one after the other, to a group of columns."""
+        self._columns[group].extend(values)
 
-    def extend(self, column: str, values: list[int]) -> None:
-        """Adds a group of values to a column."""
-        self._columns[column].extend(values)
-        self._columns[column + "_at"].append(len(values))
-
-    def add_lines(self, tables: list[bytes]) -> None:
-        """Adds the line numbers of the next method, as they stand in the class file."""
-        whole = [table[: len(table) & ~3] for table in tables]
-        for table in whole:
-            self._lines += table
-        self.append("method_lines_at", sum(len(table) for table in whole) >> 2)
+    def add_lines(self, tables: list[bytes]) -> int:
+        """Adds the line numbers of the next method, as they stand in the class file; returns how many."""
+        count = 0
+        for table in tables:
+            whole = len(table) & ~3
+            self._lines += table[:whole]
+            count += whole >> 2
+        return count
 
     def make_room(self) -> None:
         """Says that a body begins, so that what there is of constraints is complete."""
@@ -81,7 +79,7 @@ class Tables:
 
     def take_body(self) -> None:
         """Says that the constraints that the frame has added are those of the method that is added next."""
-        self._bodies.append(len(self._columns["method_code"]))
+        self._bodies.append(len(self._columns["method"]) // len(_GROUPS["method"]))
         self._waiting += self.frame.begun
 
     def _flush(self) -> None:
@@ -96,7 +94,7 @@ class Tables:
     def unit(self, diagnostics: list[Diagnostic]) -> Unit:
         """Returns the unit of all that has been added."""
         symbols = self.symbols
-        columns = self._columns
+        plain = self._plain_columns()
         texts = symbols.texts.encoded
         names = np.zeros(len(texts), np.uint8)
         names[list(self.members)] = 1
@@ -104,13 +102,13 @@ class Tables:
         method_ref_type, method_ref_signature, method_ref_interface = _keys(symbols.method_refs, 3)
         field_ref_type, field_ref_name, field_ref_descriptor = _keys(symbols.field_refs, 3)
         handle_kind, handle_ref = _keys(symbols.handles, 2)
-        bodies = self._compacted()
-        line_offset, line_number = self._line_columns()
+        bodies = self._compacted(plain["method_parameters"], plain.pop("method_variables"))
+        line_offset, line_number = self._line_columns(plain["method_lines_at"])
         return Unit(
             text_at=_offsets([len(text) for text in texts]),
             text_bytes=np.frombuffer(b"".join(texts), np.uint8),
             text_member=names,
-            type_text=_int32(symbols.types),
+            type_text=np.array(list(symbols.types), np.int32),
             signature_name=signature_name,
             signature_descriptor=signature_descriptor,
             method_ref_type=method_ref_type,
@@ -121,29 +119,33 @@ class Tables:
             field_ref_descriptor=field_ref_descriptor,
             handle_kind=handle_kind,
             handle_ref=handle_ref,
-            bootstrap_argument_kind=_int32(columns["bootstrap_arguments"]),
             method_variables=bodies.variables,
             line_offset=line_offset,
             line_number=line_number,
             body_at=bodies.at,
             body=bodies.columns,
             diagnostics=diagnostics,
-            **self._plain_columns(),
+            **plain,
         )
 
     def _plain_columns(self) -> dict[str, Any]:
         """Returns the columns that are as they were added."""
-        offsets = {name: _offsets(self._columns[name]) for name in _COUNTS}
-        return {**offsets, **{name: _int32(self._columns[name]) for name in _TABLES}}
+        plain: dict[str, Any] = {}
+        for group, names in _GROUPS.items():
+            table = np.array(self._columns[group], np.int32).reshape(-1, len(names))
+            for place, name in enumerate(names):
+                column = table[:, place]
+                plain[name] = _offsets(column) if name.endswith("_at") else column.copy()
+        return plain
 
-    def _compacted(self) -> Bodies:
+    def _compacted(self, parameters: NDArray[np.int32], variables: NDArray[np.int32]) -> Bodies:
         """Returns the constraints of all methods, as columns."""
         self._flush()
         rows = self._rows
         ends = np.array([[len(each) for each in rows.values()]], np.int64)
         widths = np.array([len(columns) for columns in RELATIONS.values()], np.int64)
         counts = np.diff(np.concatenate([*self._sizes, ends]), axis=0) // widths
-        methods = len(self._columns["method_code"])
+        methods = len(parameters)
         bodies = np.array(self._bodies, np.int64)
         at: dict[str, NDArray[np.int64]] = {}
         body: dict[str, dict[str, NDArray[np.int32]]] = {}
@@ -153,14 +155,12 @@ class Tables:
             at[name] = _offsets(of_methods)
             table = np.frombuffer(rows.pop(name), np.int32).reshape(-1, len(columns))
             body[name] = {each: table[:, column].copy() for column, each in enumerate(columns)}
-        parameters = _int32(self._columns["method_parameters"])
-        return compact(at, body, parameters, _int32(self._columns["method_variables"]))
+        return compact(at, body, parameters, variables)
 
-    def _line_columns(self) -> list[NDArray[np.int32]]:
+    def _line_columns(self, at: NDArray[np.int64]) -> list[NDArray[np.int32]]:
         """Returns bytecode offset and line of each row of the line number tables, by method and offset."""
         table = np.frombuffer(self._lines, ">u2").reshape(-1, 2).astype(np.int32)
-        counts = np.asarray(self._columns["method_lines_at"], np.int64)
-        key = np.repeat(np.arange(len(counts), dtype=np.int64) << 16, counts) + table[:, 0]
+        key = np.repeat(np.arange(len(at) - 1, dtype=np.int64) << 16, np.diff(at)) + table[:, 0]
         if (key[1:] < key[:-1]).any():
             table = table[np.argsort(key, kind="stable")]
         return [np.ascontiguousarray(column) for column in table.T]

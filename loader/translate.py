@@ -21,7 +21,7 @@ from loader.classfile import (
     read_class,
     text_of,
 )
-from loader.symbols import Pool, Shape
+from loader.symbols import Pool
 from loader.tables import Tables
 from loader.unit import STRING, Unit
 
@@ -30,7 +30,6 @@ _NO_CODE, _TRANSLATED, _DROPPED = range(3)
 # Classes between two reports of progress.
 _STEP = 64
 _PREVIEW = 65535
-_NO_SHAPE = Shape(0, 0, 0, (), ((0, -1),))
 
 
 class _Declared(NamedTuple):
@@ -171,7 +170,10 @@ class _Translator:
 
     def _declared(self, pool: Pool, members: list[Member]) -> list[_Declared]:
         text = pool.text
-        return [_Declared(text(member.name), text(member.descriptor), member) for member in members]
+        return [
+            tuple.__new__(_Declared, (text(member.name), text(member.descriptor), member))
+            for member in members
+        ]
 
     def _field_constant(self, file: ClassFile, pool: Pool, member: Member) -> int:
         """Returns the text that a static field holds from the start, -1 for none."""
@@ -185,71 +187,66 @@ class _Translator:
 
     def _add(self, described: _Class) -> None:
         """Adds a class and its members to the tables."""
-        file, append = described.file, self.tables.append
-        append("class_type", self.symbols.type(described.name))
-        append("class_super", described.superclass)
-        append("class_flags", file.flags)
-        append("class_version", file.version[0])
-        append("class_source", described.source)
-        append("class_host", described.host)
-        append("class_entry", self.symbols.texts[_modified(self.entry)])
-        self.tables.extend("class_interfaces", described.interfaces)
-        append("class_fields_at", len(described.fields))
-        append("class_methods_at", len(described.methods))
+        file, tables = described.file, self.tables
+        tables.add("interface", described.interfaces)
         for declared, constant in zip(described.fields, described.constants, strict=True):
-            self.tables.members.add(declared.name)
-            append("field_name", declared.name)
-            append("field_descriptor", declared.descriptor)
-            append("field_flags", declared.member.flags)
-            append("field_constant", constant)
+            tables.members.add(declared.name)
+            tables.add("field", (declared.name, declared.descriptor, declared.member.flags, constant))
         for declared in described.methods:
-            self.tables.members.add(declared.name)
+            tables.members.add(declared.name)
             self._add_method(described, declared)
         self._add_bootstraps(described)
+        tables.add(
+            "class",
+            (
+                self.symbols.type(described.name),
+                described.superclass,
+                file.flags,
+                file.version[0],
+                described.source,
+                described.host,
+                self.symbols.texts[_modified(self.entry)],
+                len(described.interfaces),
+                len(described.fields),
+                len(described.methods),
+                len(described.bootstraps),
+            ),
+        )
         if described.pool.dangling:
             self.report(MalformedClass("CLS-INDY", "a constant names a bootstrap method that isn't there"))
 
     def _add_method(self, described: _Class, declared: _Declared) -> None:
-        append = self.tables.append
-        member = declared.member
+        symbols, tables = self.symbols, self.tables
+        file, member = described.file, declared.member
         flags = member.flags
-        if (
-            flags & ACC_STATIC == 0
-            and described.file.version[0] < 51
-            and self._is_initialiser(described, member)
-        ):
-            flags |= ACC_STATIC  # as the JVM has it for these class files
         static = bool(flags & ACC_STATIC)
+        if not static and file.version[0] < 51 and file.pool.utf8(member.name) == b"<clinit>":
+            static = True  # as the JVM has it for these class files
+            flags |= ACC_STATIC
         state = _NO_CODE
-        lines: list[bytes] = []
-        shape = _NO_SHAPE
+        lines = 0
         parameters = int(not static)
         variables = parameters + 3
         try:
-            shape = self.symbols.shape(described.file.pool.utf8(member.descriptor))
+            shape = symbols.shapes.get(declared.descriptor) or symbols.shape(
+                file.pool.utf8(member.descriptor)
+            )
             parameters += shape.positions
             variables = parameters + 3
-            code = self._code(described.file, member)
+            code = self._code(file, member)
             if code is not None:
-                lines = code.lines
-                self.tables.make_room()
+                lines = tables.add_lines(code.lines)
+                tables.make_room()
                 try:
-                    variables = translate_body(self.tables.frame, code, described.pool, shape, static)
+                    variables = translate_body(tables.frame, code, described.pool, shape, static)
                 finally:
-                    self.tables.take_body()
+                    tables.take_body()
                 state = _TRANSLATED
         except MalformedClass as problem:
             state = _DROPPED
             self.report(problem, self._method_name(described, member))
-        append("method_signature", self.symbols.signatures[declared.name, declared.descriptor])
-        append("method_flags", flags)
-        append("method_parameters", parameters)
-        append("method_variables", variables)
-        append("method_code", state)
-        self.tables.add_lines(lines)
-
-    def _is_initialiser(self, described: _Class, member: Member) -> bool:
-        return described.file.pool.utf8(member.name) == b"<clinit>"
+        signature = symbols.signatures[declared.name, declared.descriptor]
+        tables.add("method", (signature, flags, parameters, variables, state, lines))
 
     def _code(self, file: ClassFile, member: Member) -> Code | None:
         """Returns the code of a method that should have some."""
@@ -267,7 +264,6 @@ class _Translator:
 
     def _add_bootstraps(self, described: _Class) -> None:
         tables = self.tables
-        tables.append("class_bootstraps_at", len(described.bootstraps))
         for row in described.bootstraps:
             try:
                 kind, method = self._bootstrap_method(described.pool, row)
@@ -275,11 +271,9 @@ class _Translator:
             except MalformedClass as problem:
                 self.report(MalformedClass("CLS-INDY", problem.text))
                 kind, method, arguments = 0, NONE, []
-            tables.append("bootstrap_kind", kind)
-            tables.append("bootstrap_method", method)
-            tables.extend("bootstrap_arguments", [kind for kind, _ in arguments])
-            for _, ref in arguments:
-                tables.append("bootstrap_argument_ref", ref)
+            tables.add("bootstrap", (kind, method, len(arguments)))
+            for argument, ref in arguments:
+                tables.add("argument", (argument, ref))
         if self._is_cyclic(described):
             self.report(
                 MalformedClass("CLS-CP-CYCLE", "a dynamic constant is an argument of its own bootstrap")

@@ -428,6 +428,35 @@ def flush_merged(state: State, chain: Keys) -> None:
 
 
 @compiled
+def supply_receivers(state: State) -> None:
+    """Gives each `this` that is new in the slice the tracked receivers that it was denied."""
+    rows, graph, scratch, calls, count = state.rows, state.graph, state.scratch, state.calls, state.counters
+    node, tracked = graph.node, state.types.mask.shape[1] >> 1
+    for index in range(count[CALLS]):
+        site, callee = calls.call[index].site, calls.call[index].callee
+        this = find(node, calls.method[callee].first)
+        if calls.site[site].kind != VIRTUAL or calls.site[site].receiver < 0 or node[this].wanted != NEWLY:
+            continue
+        base = find(node, calls.site[site].receiver)
+        length = 0
+        for at in range(node[base].row_at, node[base].row_at + node[base].row_length):
+            if rows.key[at] >= tracked and rows.done[at]:
+                scratch.key[length] = rows.key[at]
+                scratch.word[length] = rows.done[at]
+                length += 1
+        if length == 0:
+            continue
+        group_by_type(state, length)
+        for group in range(count[GROUPS]):
+            found = select(state.types, calls, count, scratch.group_type[group], calls.site[site].target)
+            if found == callee:
+                add_words(
+                    rows, graph, count, state.types.mask, this,
+                    scratch.group_key, scratch.group_word, scratch.group_at[group], scratch.group_length[group], 0,
+                )  # fmt: skip
+
+
+@compiled
 def supply_classes(state: State) -> None:
     """Gives the targets of getClass that are new in the slice the class objects they were denied."""
     rows, graph, scratch, count = state.rows, state.graph, state.scratch, state.counters
@@ -457,6 +486,9 @@ def take_row(state: State, kind: int, first: int, second: int, third: int, fourt
     if kind == PUT_OBJECT:
         if second >= types.object.size >> 1:
             at = count[SEEDS]
+            if at == state.slice.seed_pointer.size:
+                count[FULL] = 1
+                return
             state.slice.seed_pointer[at] = first
             state.slice.seed_object[at] = second
             count[SEEDS] = at + 1
@@ -473,6 +505,9 @@ def take_row(state: State, kind: int, first: int, second: int, third: int, fourt
         if condition > 0:
             add_edge(state, first, second, -condition)
     elif kind == PUT_USE:
+        if max(count[ROOTS], count[CLASS_USES]) == state.slice.root.size:
+            count[FULL] = 1
+            return
         if second == USE_WATCH:
             state.slice.root[count[ROOTS]] = first
             count[ROOTS] += 1
@@ -516,11 +551,14 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
         if count[DIRTY] == 0:
             if count[REACHED] > reached:
                 return PAUSED
+            if count[WATCHED] > 0:
+                return FIXPOINT  # rules may add edges: the slice can wait for them
             version = count[EDGES_ADDED] + count[ROOTS] + count[COLLAPSES]
             if version == count[SLICED]:
                 return FIXPOINT
             count[SLICED] = version
             if widen(state) > 0:
+                supply_receivers(state)
                 supply_classes(state)
             continue
         if count[SPENT] > budget or count[REACHED] - reached > waiting:

@@ -152,9 +152,14 @@ def collapse(state: State) -> Keys:
     found = components(graph, number, component, order)
     rank_nodes(graph, count, component, order, found)
     chain = np.full(number, -1, np.int32)
+    denied = np.zeros(number, np.uint8)
     for which in range(number):
         into = component[which]
-        if node[which].parent != which or into == which:
+        if node[which].parent != which:
+            continue
+        if not node[which].wanted:
+            denied[into] = 1
+        if into == which:
             continue
         chain[which] = chain[into]
         chain[into] = which
@@ -163,8 +168,7 @@ def collapse(state: State) -> Keys:
         if node[which].parent != which or into == which:
             continue
         node[which].parent = into
-        if not node[which].wanted:
-            node[into].wanted = 0  # until the next slice: it lacks what this node was denied
+        node[into].wanted = 1  # so that it takes the tracked objects of this node
         count[COLLAPSED] += 1
         if node[which].row_length:
             add_words(
@@ -179,5 +183,8 @@ def collapse(state: State) -> Keys:
             graph.free[size_class] = node[which].edge_at + 1
         node[which].edges = 0
         node[which].edge_class = 0
+    for which in range(number):
+        if denied[which]:
+            node[which].wanted = 0  # until the next slice: it lacks what some node was denied
     compact_edges(graph, count)
     return chain

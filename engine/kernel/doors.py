@@ -82,7 +82,7 @@ def enter_methods(state: State, parameters: Keys, variables: Keys, flags: Keys) 
 @entry
 def enter_objects(state: State, kinds: Keys) -> int:
     first = state.counters[OBJECTS]
-    if first + kinds.size > state.types.object.size:
+    if first + kinds.size > state.types.object.size >> 1:
         state.counters[FULL] = 1
     if state.counters[FULL]:
         return -1
@@ -93,7 +93,12 @@ def enter_objects(state: State, kinds: Keys) -> int:
 
 @entry
 def enter_tracked(state: State, kinds: Keys) -> int:
-    first = (state.types.object.size >> 1) + state.counters[TRACKED]
+    half = state.types.object.size >> 1
+    first = half + state.counters[TRACKED]
+    if state.counters[TRACKED] + kinds.size > half:
+        state.counters[FULL] = 1
+    if state.counters[FULL]:
+        return -1
     for index in range(kinds.size):
         new_tracked(state.types, state.counters, kinds[index])
     return first

@@ -71,11 +71,8 @@ TYPE = np.dtype(
         ("element", "i4"),
         ("flags", "i4"),
         ("mask", "i4"),  # row of `masks` + 1
-        ("first_object", "i4"),
-        (
-            "generic",
-            "i4",
-        ),  # object + 1 that stands for its tracked objects wherever nobody asks  # object + 1
+        ("first_object", "i4"),  # object + 1
+        ("generic", "i4"),  # object + 1 that stands for its tracked objects wherever nobody asks
         ("first_subtype", "i4"),  # entry of `subtypes` + 1
         ("class_object", "i4"),  # object + 1
         ("group", "i4"),
@@ -232,6 +229,8 @@ class Capacity(NamedTuple):
 def new_state(capacity: Capacity) -> State:
     """Returns an empty state."""
     nodes, words, edges, objects, types, methods, masks = capacity
+    # Tracked objects begin in the middle of the pool, and at a word of their own.
+    objects = (objects + 127) & ~127
     return State(
         Rows(reserve(words, "i4"), reserve(words, "u8"), reserve(words, "u8"), reserve(64, "i8")),
         Graph(

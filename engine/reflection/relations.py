@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cypher.schema import CallSite, Field, HeapObject, Method, Type, Variable
+from cypher.schema import CallSite, Field, Method, Type, Variable
 
 
 class StringAt(NamedTuple):
@@ -39,10 +39,9 @@ class FieldAt(NamedTuple):
 
 
 class UnknownAt(NamedTuple):
-    """Holds if `pointer` may be `obj`, a string, class, method or field object of which nothing is known."""
+    """Holds if `pointer` may be a string, class, method or field object of which nothing is known."""
 
     pointer: Variable
-    obj: HeapObject
 
 
 class ForName(NamedTuple):

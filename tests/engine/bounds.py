@@ -28,7 +28,9 @@ def check(seed: int) -> bool:
     for field in Capacity._fields:
         if choose.random() < 0.1:
             capacity = capacity._replace(**{field: choose.randint(1, 1 << choose.randint(0, 9))})
-    script = Script(choose.choice((0, 40, 1 << 40)), choose.choice((0, 63, 64)), choose.choice((0.3, 1.0)), seed)
+    script = Script(
+        choose.choice((0, 40, 1 << 40)), choose.choice((0, 63, 64)), choose.choice((0.3, 1.0)), seed
+    )
     solver = KernelSolver(OBJECT, CLASS, capacity, choose.choice((0, 2000)), 0, choose.choice((0, 1 << 60)))
     feeder = Feeder(solver, program, script)
     enough = feeder.run()

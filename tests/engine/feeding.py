@@ -108,7 +108,9 @@ class Feeder:
 
     def feed(self) -> None:
         """Feeds some of the rows that wait; if all wait for types, adds the rest of those."""
-        ready = [each for each in self.waiting if self.is_ready(each[0], self.program.bodies[each[0]][each[1]])]
+        ready = [
+            each for each in self.waiting if self.is_ready(each[0], self.program.bodies[each[0]][each[1]])
+        ]
         if self.waiting and (not ready or self.random.random() > self.script.share):
             self.add_types(len(self.program.types), len(self.program.methods))
         chosen = [each for each in ready if self.random.random() < self.script.share]
@@ -199,7 +201,9 @@ class Feeder:
 
     def names_of_objects(self) -> dict[int, Obj]:
         objects, types = self.solver.class_object_types()
-        named: dict[int, Obj] = {obj: ("class", type_) for obj, type_ in zip(objects.tolist(), types.tolist(), strict=True)}
+        named: dict[int, Obj] = {
+            obj: ("class", type_) for obj, type_ in zip(objects.tolist(), types.tolist(), strict=True)
+        }
         return named | self.object_name
 
     def result(self) -> Result:
@@ -224,9 +228,13 @@ class Feeder:
         calls = {(self.site_name[site], callee) for site, callee in zip(sites, callees, strict=True)}
         assert len(calls) == len(sites)
         reached = self.solver.reached()
-        assert self.solver.first_variables(reached).tolist() == [self.first[each] for each in reached.tolist()]
+        assert self.solver.first_variables(reached).tolist() == [
+            self.first[each] for each in reached.tolist()
+        ]
         assert all(times == 1 for times in self.watched.values())
-        return Result(frozenset(reached.tolist()), frozenset(calls), frozenset(pairs), frozenset(self.watched))
+        return Result(
+            frozenset(reached.tolist()), frozenset(calls), frozenset(pairs), frozenset(self.watched)
+        )
 
 
 def solved(solver: Solver, program: Program, script: Script = AT_ONCE) -> Result:

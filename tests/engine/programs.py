@@ -146,7 +146,9 @@ class Drawing:
             if kinds[at] == 0:
                 self.add_type(OBJECT if self.choose(0, 1) else NONE, above, flags=INTERFACE | ABSTRACT)
                 continue
-            classes = [each for each, flags in enumerate(self.flags) if not flags & INTERFACE and each != CLASS]
+            classes = [
+                each for each, flags in enumerate(self.flags) if not flags & INTERFACE and each != CLASS
+            ]
             superclass = classes[self.choose(0, len(classes) - 1)]
             self.add_type(superclass, [superclass, *above], flags=ABSTRACT * self.choose(0, 1))
         for _ in range(self.choose(0, self.size.arrays)):
