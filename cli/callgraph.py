@@ -28,7 +28,9 @@ class Edge(NamedTuple):
     @property
     def place(self) -> str:
         """Returns the site for people."""
-        return f"{self.caller.qualified}:{self.line}" if self.line >= 0 else f"{self.caller}@{self.offset}"
+        if self.line >= 0:
+            return f"{self.caller.qualified}:{self.line}"
+        return f"{self.caller}@{self.offset}" if self.offset >= 0 else str(self.caller)
 
     def document(self) -> dict[str, Any]:
         """Returns the call for programs."""
@@ -119,5 +121,4 @@ def _write_path(path: Sequence[Edge]) -> None:
     write_line(str(path[0].caller))
     for number, edge in enumerate(path, 1):
         note = "" if edge.kind == "call" else f" [{edge.kind}]"
-        where = f"line {edge.line}" if edge.line >= 0 else f"offset {edge.offset}"
-        write_line(f"{number:4d}. {where}: calls {edge.callee}{note}")
+        write_line(f"{number:4d}. {edge.place} calls {edge.callee}{note}")

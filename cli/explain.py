@@ -12,15 +12,16 @@ from cli.naming import Names
 from cli.phrases import Phrases
 from cli.run import Run
 from cli.text import parameter_descriptors, shown
-from cypher.program import ACC_STATIC
+from cypher.program import ACC_STATIC, APPLICATION
 from cypher.schema import NONE, Int32
-from engine import chains, heap
+from engine import chains
 from engine.flow import CAST, LOCAL, Fact, Step, evidence_of
-from engine.provenance import Answer, Inference, Premise, Provenance
+from engine.gaps import Gap
+from engine.provenance import ABSENT, TARGET, UNKNOWN, Answer, Inference, Premise, Provenance, Question
 from engine.result import ReflectiveSite, Result, Target
 
-# Candidates that a message lists, and call edges that an answer does.
-_LISTED, _CALLS = 12, 5
+# Candidates that a message lists, calls that an answer does; how many questions are tried for each answer.
+_LISTED, _CALLS, _TRIED = 12, 5, 8
 STATUSES = {"resolved": "resolved", "partial": "partially resolved", "unresolved": "unresolved"}
 
 
@@ -59,7 +60,7 @@ class Part(NamedTuple):
     """The steps to one target, or to one operand that has none."""
 
     target: str
-    kind: str  # type, method, field; unknown, absent
+    kind: str  # type, method, field; or why there is no target, as in `Question`
     title: str
     steps: tuple[PrintedStep, ...]
 
@@ -172,39 +173,71 @@ class Explainer:
 
     def site(self, site: ReflectiveSite, limit: int | None) -> Explanation:
         """Returns the explanation of a site, with at most `limit` targets and as many operands without one."""
-        answers = self._provenance.answers(site.site)
-        aimed = [each for each in answers if each.target is not None]
-        others = [each for each in answers if each.target is None]
-        kept = [*aimed[:limit], *others[:limit]]
+        questions = self._provenance.questions(site.site)
+        aimed = sorted((each for each in questions if each.kind == TARGET), key=self._is_foreign)
+        # A constant that names nothing matters if nothing else is known.
+        others = [
+            each
+            for each in questions
+            if each.kind not in ((TARGET, ABSENT) if aimed and limit else (TARGET,))
+        ]
+        parts = [self._part(site.site, each) for each in aimed[:limit]]
+        told, looked_at = self._others(site.site, others, limit)
         return Explanation(
             _forms(self._names, self._result, site)[0], self._place_of(site.site), site.api, site.status,
-            site.reason, len(site.targets), tuple(self._part(each) for each in kept),
-            len(answers) - len(kept),
+            site.reason, len(site.targets), (*parts, *told), len(questions) - len(parts) - looked_at,
         )  # fmt: skip
 
-    def _part(self, answer: Answer) -> Part:
-        if answer.target is None:
-            assert answer.premise is not None
-            return self._operand(answer.premise)
-        name = self._target(answer.target)
-        if answer.inference is None:
-            return Part(name, answer.target.kind, name, ())
-        steps = [*self._inferred(answer.inference), *self._made_calls(answer)]
-        return Part(name, answer.target.kind, f"{name}, because", tuple(steps))
+    def _is_foreign(self, question: Question) -> bool:
+        """Returns whether a target is not of the application."""
+        target = question.target
+        if target is None:
+            return True
+        if target.kind == "type":
+            return not self._names.type_flags(target.id) & APPLICATION
+        if target.kind == "method":
+            return not self._names.method(target.id).flags & APPLICATION
+        return False
 
-    def _operand(self, premise: Premise) -> Part:
-        kind = int(self._result.objects.kind[premise.chain.obj])
-        steps = tuple(self._premise(premise, heading=False))
-        if kind in (heap.STRING, heap.GENERIC):
-            subject = self._phrases.origin(premise.chain.origin, premise.chain.obj)
-            return Part("", "absent", f"the {premise.operand} may be {subject}, which leads nowhere:", steps)
-        return Part("", "unknown", f"the {premise.operand} may be {self._unknown(premise)}:", steps)
+    def _others(self, site: int, questions: Sequence[Question], limit: int | None) -> tuple[list[Part], int]:
+        """Returns up to `limit` parts that tell different stories, and how many questions they answer."""
+        found: dict[tuple[object, ...], Part] = {}
+        for number, question in enumerate(questions):
+            if limit is not None and (len(found) == limit or number == _TRIED * limit):
+                return list(found.values()), number
+            part = self._part(site, question)
+            found.setdefault((part.title, part.steps[0].place if part.steps else None), part)
+        return list(found.values()), len(questions)
 
-    def _unknown(self, premise: Premise) -> str:
-        """Returns where what is unknown begins."""
-        if premise.because is not None and premise.because.premises:
-            return f"that of {self._unknown(premise.because.premises[0])}"
-        return self._phrases.origin(premise.chain.origin, premise.chain.obj)
+    def _part(self, site: int, question: Question) -> Part:
+        answer = self._provenance.answer(site, question)
+        if question.target is not None:
+            name = self._target(question.target)
+            steps = tuple(self._target_steps(answer))
+            return Part(name, question.target.kind, f"{name}, because" if steps else name, steps)
+        if answer.premise is None:
+            steps = tuple(self._gap(each) for each in answer.gaps)
+            return Part(
+                "", question.kind, f"nothing arrives as the {question.operand}{':' if steps else ''}", steps
+            )
+        return Part(
+            "", question.kind, self._title(question, answer.premise), tuple(self._premise(answer.premise))
+        )
+
+    def _title(self, question: Question, premise: Premise) -> str:
+        subject = self._phrases.origin(premise.chain.origin, premise.chain.obj)
+        if question.kind == UNKNOWN:
+            return f"{self._phrases.unknown(premise)}:"
+        if question.kind == ABSENT:
+            return f"the {question.operand} may be {subject}, which names nothing there is:"
+        alike = f" and {question.alike} more" if question.alike else ""
+        return (
+            f"the {question.operand} may be {subject}{alike}, but calls in the JDK's code are resolved only with what "
+            "comes from the same method or from outside the JDK:"
+        )
+
+    def _gap(self, gap: Gap) -> PrintedStep:
+        return PrintedStep(gap.kind, self._place(gap.method, gap.offset), self._phrases.gap(gap), ())
 
     def _target(self, target: Target) -> str:
         if target.kind == "type":
@@ -214,11 +247,27 @@ class Explainer:
         return shown(self._names.field(target.id))
 
     # --- steps
+    def _target_steps(self, answer: Answer) -> Iterator[PrintedStep]:
+        """Yields the steps to a target, and the calls that follow."""
+        if answer.inference is None or answer.question.target is None:
+            return
+        *steps, last = self._inferred(answer.inference)
+        yield from steps
+        own = [call for call in answer.calls if call[1] == answer.question.target.id]
+        others = [call for call in answer.calls if call not in own]
+        if answer.question.target.kind != "method":
+            own, others = [], list(answer.calls)
+        yield last._replace(facts=(*last.facts, *(Fact("Calls", call) for call in own)))
+        for site, callee in others[:_CALLS]:
+            more = f" (and {len(others) - _CALLS} more methods)" if len(others) > _CALLS else ""
+            text = f"so it runs {shown(str(self._names.method(callee)))}{more}"
+            yield PrintedStep("call", self._place_of(site), text, (Fact("Calls", (site, callee)),))
+
     def _inferred(self, inference: Inference) -> Iterator[PrintedStep]:
         """Yields the steps to each operand of a reflective call, then what its rule says."""
         several = len(inference.premises) > 1
         for premise in inference.premises:
-            yield from self._premise(premise, several)
+            yield from self._premise(premise, f"the {premise.operand}" if several else "")
         derived = inference.derived
         text = self._phrases.inference(inference, self._apis[derived.site])
         yield PrintedStep(
@@ -226,24 +275,17 @@ class Explainer:
             (Fact(derived.relation, (derived.site, derived.detail)),), rule=derived.rule, paper=derived.paper,
         )  # fmt: skip
 
-    def _made_calls(self, answer: Answer) -> Iterator[PrintedStep]:
-        for site, callee in answer.calls[:_CALLS]:
-            more = f", and {len(answer.calls) - 1} more" if len(answer.calls) > _CALLS else ""
-            text = f"so it runs {shown(str(self._names.method(callee)))}{more}"
-            yield PrintedStep("call", self._place_of(site), text, (Fact("Calls", (site, callee)),))
-            if more:
-                return
-
-    def _premise(self, premise: Premise, heading: bool) -> Iterator[PrintedStep]:
+    def _premise(self, premise: Premise, heading: str = "") -> Iterator[PrintedStep]:
         """Yields the steps by which an operand gets its object, what explains the object's origin first."""
+        steps: list[PrintedStep] = []
         if premise.because is not None:
-            yield from self._inferred(premise.because)
+            steps += self._inferred(premise.because)
         for part in premise.parts:
-            yield from self._premise(part, heading=False)
-        printed = list(self._chain(premise))
-        if printed and heading:
-            printed[0] = printed[0]._replace(heading=f"the {premise.operand}")
-        yield from printed
+            steps += self._premise(part)
+        steps += self._chain(premise)
+        if steps and heading:
+            steps[0] = steps[0]._replace(heading=heading)
+        yield from steps
 
     def _chain(self, premise: Premise) -> Iterator[PrintedStep]:
         """Yields a chain's steps; those within a method belong to the next that is of interest."""
@@ -267,7 +309,7 @@ class Explainer:
             facts, casts, first = [], [""], False
         if first and chain.origin.kind != chains.RULE:
             last = chain.steps[-1].target if chain.steps else chain.origin.pointer
-            yield self._origin_step(premise, f"{subject} is the {premise.operand}", tuple(facts), last)
+            yield self._origin_step(premise, f"{subject} is {_role(premise.operand)}", tuple(facts), last)
 
     def _elsewhere(self, origin: chains.Origin, step: Step) -> bool:
         """Returns whether the origin is not where the first step is, so that it gets a line of its own."""
@@ -291,6 +333,10 @@ class Explainer:
             return Place("", "", NONE, NONE)
         name = self._names.method(method)
         return Place(shown(str(name)), _file_of(name.declaring), self._names.line(method, offset), offset)
+
+
+def _role(operand: str) -> str:
+    return "a part of the string" if operand == "part" else f"the {operand}"
 
 
 def _file_of(internal: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from cli.naming import Names
 from cli.text import quoted, shown
-from engine import chains, flow, heap
+from engine import chains, flow, gaps, heap
 from engine.chains import Origin
 from engine.flow import Step
-from engine.provenance import Inference, Provenance
+from engine.gaps import Gap
+from engine.provenance import Inference, Premise, Provenance
 from engine.reflection import api
 from engine.reflection.sources import COMPUTED, ENVIRONMENT, NAME, PROPERTY
 
@@ -47,9 +48,10 @@ class Phrases:
         if origin.kind == chains.CLASS_LITERAL:
             return f"class literal {self._type(row[2])}.class"
         if origin.kind == chains.NEW:
-            return f"a new {self._type(row[2])}"
+            type_ = self._type(row[2])
+            return "a new string" if type_ == "java.lang.String" else f"a new {type_}"
         if origin.kind == chains.SOURCE:
-            return self.source(origin)
+            return self._source(origin.site, origin.callee)
         if origin.kind == chains.NATIVE:
             return f"what native method {self._method(origin.callee)} returns"
         if origin.kind == chains.CLASS_OF:
@@ -57,18 +59,29 @@ class Phrases:
         if origin.kind == chains.RULE and kind in _NOUNS:
             return _NOUNS[kind]
         if origin.kind == chains.RULE:
-            made = kind == heap.REFLECTIVE
-            return f"the new {self._type(int(self._objects.type[obj]))}" if made else "the unknown result"
+            type_ = self._type(int(self._objects.type[obj]))
+            return (
+                f"the new {type_}"
+                if kind == heap.REFLECTIVE
+                else f"the unknown {type_.rpartition('.')[2].lower()}"
+            )
         type_ = self._type(int(self._objects.type[obj]))
         if kind == heap.ENTRY:
             return f"{type_} that the JVM or an unknown caller passes in"
         return f"{type_} that the JVM provides"
 
-    def source(self, origin: Origin) -> str:
-        """Returns what an input source returns."""
-        source = self._provenance.source_of(origin.callee)
+    def _input(self, site: int) -> str:
+        """Returns what a call of an input source returns."""
+        callee = next(
+            each for each in self._provenance.flow.callees(site) if self._provenance.source_of(each)
+        )
+        return self._source(site, callee)
+
+    def _source(self, site: int, callee: int) -> str:
+        """Returns what a call of an input source returns."""
+        source = self._provenance.source_of(callee)
         assert source is not None
-        method, key = self._method(origin.callee), self._provenance.key_of(origin)
+        method, key = self._method(callee), self._provenance.key_of(site, source)
         which = f" {quoted(key)}" if key is not None else ""
         if source.kind == PROPERTY:
             return f"system property{which} ({method})"
@@ -121,6 +134,42 @@ class Phrases:
         """Returns the position as people count: from 1, the receiver not counted."""
         static = bool(self._names.method(step.callee).flags & 0x8)
         return step.facts[0].row[1] + (1 if static else 0)
+
+    # --- what is missing
+    def unknown(self, premise: Premise) -> str:
+        """Returns why an operand is unknown: where the first unknown operand that leads to it comes from."""
+        if premise.because is not None and premise.because.premises:
+            return f"the {premise.operand} is unknown, because {self.unknown(premise.because.premises[0])}"
+        made = self._made_of(premise)
+        return f"the {premise.operand} may be {made or self.origin(premise.chain.origin, premise.chain.obj)}"
+
+    def _made_of(self, premise: Premise) -> str:
+        """Returns the constants with which a string is put together, "" if there are none."""
+        parts = [
+            quoted(self._names.constant(each.chain.origin.facts[0].row[2]))
+            for each in premise.parts
+            if each.chain.origin.kind == chains.CONSTANT
+        ]
+        return f"a string made with {', '.join(parts)}" if parts else ""
+
+    def gap(self, gap: Gap) -> str:
+        """Returns why nothing comes from where a way to an operand begins."""
+        if gap.kind == gaps.UNWRITTEN:
+            what = f"field {shown(self._names.field(gap.detail))}" if gap.detail >= 0 else "that array"
+            return f"nothing is known to be in {what}, which is read here"
+        if gap.kind == gaps.UNCALLED:
+            return f"nobody passes an object to {self._method(gap.method)}"
+        if gap.kind == gaps.NO_TARGET:
+            callee = int(self._provenance.flow.evidence.sites.callee[gap.detail])
+            name = self._method(callee) if callee >= 0 else "the method called"
+            return f"what {name} returns here is not known"
+        if gap.kind == gaps.NO_RESULT:
+            return f"{self._method(gap.detail)} returns nothing that is known"
+        if gap.kind == gaps.INPUT:
+            return f"it is {self._input(gap.detail)}, of which nothing is known"
+        if gap.kind == gaps.REJECTED:
+            return f"nothing here is a {self._type(gap.detail)}"
+        return "it is null"
 
     # --- rules
     def inference(self, inference: Inference, called: str) -> str:

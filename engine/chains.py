@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple
+
+import numpy as np
 
 from cypher import schema
 from cypher.schema import NONE
@@ -155,7 +158,9 @@ class Chains:
         method, offset = int(rows.method[row]), int(rows.offset[row])
         if relation is schema.StringConstant:
             text = int(rows.text[row])
-            known = payload == text if kind == heap.STRING else kind == heap.GENERIC and not self._named(text)
+            # Any constant may be behind the generic string; behind the plain one, those without a name.
+            generic = kind == heap.GENERIC and (obj == self.plain_string) != (text in self._named)
+            known = payload == text if kind == heap.STRING else generic
             found = CONSTANT
         elif relation is schema.ClassConstant:
             known, found = kind == heap.CLASS_OBJECT and payload == int(rows.type[row]), CLASS_LITERAL
@@ -167,14 +172,22 @@ class Chains:
             found = NEW
         return Origin(found, pointer, method, offset, (self._flow.fact(relation, row),)) if known else None
 
-    _texts: frozenset[int] | None = None
+    @cached_property
+    def _named(self) -> frozenset[int]:
+        """The string constants that are objects of their own."""
+        objects = self._flow.evidence.objects
+        return frozenset(objects.payload[objects.kind == heap.STRING].tolist())
 
-    def _named(self, text: int) -> bool:
-        """Returns whether a string constant is an object of its own."""
-        if self._texts is None:
-            objects = self._flow.evidence.objects
-            self._texts = frozenset(objects.payload[objects.kind == heap.STRING].tolist())
-        return text in self._texts
+    @cached_property
+    def plain_string(self) -> int:
+        """The object that stands for the string constants that name nothing, -1 if it is not known."""
+        objects, strings = self._flow.evidence.objects, self._flow.evidence.facts[schema.StringConstant]
+        candidates = set(np.flatnonzero(objects.kind == heap.GENERIC).tolist())
+        for target in strings.target[~np.isin(strings.text, list(self._named))].tolist():
+            candidates &= set(self._flow.sets.objects_of(target).tolist())
+            if len(candidates) == 1:
+                return candidates.pop()
+        return NONE
 
     def _by_call(self, site: int, pointer: int, obj: int) -> Origin | None:
         """Returns the origin if the call at `site` is reflective, of `getClass`, or of an input source."""

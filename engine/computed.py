@@ -67,7 +67,9 @@ class Computations:
                 calls.add(call)
                 pending.append(int(sites.result[call]))
             pending.extend(self._copied_from(variable))
-        before = sorted((int(sites.offset[call]), call) for call in calls if sites.offset[call] < sites.offset[site])
+        before = sorted(
+            (int(sites.offset[call]), call) for call in calls if sites.offset[call] < sites.offset[site]
+        )
         return [variable for _, call in before for variable in self._flow.arguments(call)[1:]]
 
     def _calls_on(self, variable: int, method: int) -> Iterator[int]:

@@ -126,10 +126,13 @@ class Constraints:
 
     def call(
         self, cause: int, kind: int, target: int, receiver: int = NONE, arguments: Iterable[tuple[int, int]] = (),
-        result: int = NONE, thrown: int = NONE, origin: int = MODEL,
+        result: int = NONE, thrown: int = NONE, origin: int = MODEL, method: int = NONE,
     ) -> int:  # fmt: skip
-        """Adds a call on behalf of the site `cause` (-1: of the JVM); `target` is a method, for VIRTUAL a signature."""
-        at = self.sites.row(cause) if cause >= 0 else {"method": NONE, "offset": NONE}
+        """Adds a call on behalf of the site `cause`; `target` is a method, for VIRTUAL a signature.
+
+        Without a cause the call is made by the native method `method`, or by the JVM if that is -1 too.
+        """
+        at = self.sites.row(cause) if cause >= 0 else {"method": method, "offset": NONE}
         site = self.sites.number + len(self._waiting)
         self._waiting.append(
             {

@@ -377,12 +377,13 @@ class Flow:
         return tuple(site if name == "site" else int(getattr(sites, name)[site]) for name in names)
 
     # --- indexes
-    def _index(self, relation: FactRelation, column: str) -> Index:
+    def rows_of(self, relation: FactRelation, column: str, value: int) -> list[int]:
+        """Returns the rows of a fact relation with this value in a column."""
         found = self._indices.get((relation, column))
         if found is None:
             found = Index(getattr(self.evidence.facts[relation], column))
             self._indices[relation, column] = found
-        return found
+        return found.of(value)
 
     def _nodes_holding(self, field: int, obj: int) -> Int32:
         """Returns the pointers that stand for `field` of an object and may refer to `obj`."""

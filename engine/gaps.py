@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from cypher import schema
@@ -11,8 +11,8 @@ from cypher.schema import NONE, STATIC
 from engine.flow import RETURN, THROWN, Flow, Relation
 
 # Kinds of gap.
-UNWRITTEN, UNCALLED, NO_TARGET, NO_RESULT, REJECTED, NULL = (
-    "unwritten", "uncalled", "no-target", "no-result", "rejected", "null",
+UNWRITTEN, UNCALLED, NO_TARGET, NO_RESULT, REJECTED, NULL, INPUT = (
+    "unwritten", "uncalled", "no-target", "no-result", "rejected", "null", "input",
 )  # fmt: skip
 _VISITED = 3_000
 
@@ -23,6 +23,7 @@ class Gap(NamedTuple):
     UNWRITTEN: nothing is stored in field `detail` (-1: array elements). UNCALLED: nobody calls `method` or
     passes its parameter. NO_TARGET: call `detail` (a site) runs no method. NO_RESULT: method `detail` returns
     nothing known. REJECTED: nothing passes a cast to type `detail`. NULL: nothing is assigned, or null.
+    INPUT: call `detail` (a site) is of an input source.
     """
 
     kind: str
@@ -34,8 +35,8 @@ class Gap(NamedTuple):
 class Gaps:
     """Looks for gaps."""
 
-    def __init__(self, flow: Flow) -> None:
-        self._flow = flow
+    def __init__(self, flow: Flow, is_source: Callable[[int], bool]) -> None:
+        self._flow, self._is_source = flow, is_source
         self._static = dict(
             zip(flow.evidence.static_field.tolist(), flow.evidence.static_pointer.tolist(), strict=True)
         )
@@ -108,6 +109,9 @@ class Gaps:
         sites = self._flow.evidence.sites
         at = int(sites.method[site]), int(sites.offset[site])
         callees = self._flow.callees(site)
+        if any(map(self._is_source, callees)):
+            yield Gap(INPUT, *at, site)
+            return
         receiver = self._flow.argument(site, 0) if int(sites.kind[site]) != STATIC else NONE
         if receiver >= 0 and self._flow.sets.is_empty(receiver):
             yield receiver

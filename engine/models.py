@@ -103,7 +103,7 @@ def _run_thread(constraints: Constraints, body: Body) -> None:
     program = constraints.program
     thread = program.type_named(THREAD)
     run = program.method_of(thread, "run", "()V")
-    constraints.call(NONE, VIRTUAL, program.signature_of(run), body.first)
+    constraints.call(NONE, VIRTUAL, program.signature_of(run), body.first, method=body.method)
     constraints.add(schema.Assign, body.method, 0, body.first, constraints.running_threads)
 
 
@@ -167,7 +167,7 @@ class ClassModel(NamedTuple):
 
 # Arrays of arrays of more dimensions are not made reflectively: without a bound, an array's own class would
 # lead to ever deeper ones.
-DEEPEST_ARRAY = 3
+DEEPEST_ARRAY = 2
 
 
 def _array_of(constraints: Constraints, type_: int) -> int:

@@ -11,14 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
-from cypher import schema
 from cypher.schema import NONE
 from engine import heap
-from engine.chains import CLASS_OF, CONSTANT, RULE, SOURCE, Chain, Chains, Marks, Origin
+from engine.chains import CLASS_OF, CONSTANT, RULE, SOURCE, Chain, Chains, Marks
+from engine.computed import Computations, MemberName
 from engine.constraints import STRING
 from engine.flow import LOCAL, Evidence, Flow, Index
+from engine.gaps import Gap, Gaps
 from engine.reflection import api
 from engine.reflection.sources import COMPUTED, Source, sources_by_method
 from engine.result import Derived, ReflectiveSite, Target
@@ -41,24 +40,12 @@ _MEMBERS = {
 }  # fmt: skip
 _METAOBJECTS = frozenset({heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT})
 _CONSTANTS = frozenset({heap.STRING, heap.GENERIC})
+# Kinds of question.
+TARGET, UNKNOWN, CONFINED, ABSENT, EMPTY = "target", "unknown", "confined", "absent", "empty"
 # How far computed strings are followed into the strings from which they are computed.
 _COMPUTATIONS = 6
-
-
-class MemberName(Protocol):
-    """A method by name."""
-
-    @property
-    def declaring(self) -> str:
-        """The internal name of the declaring class."""
-
-    @property
-    def name(self) -> str:
-        """The name."""
-
-    @property
-    def descriptor(self) -> str:
-        """The descriptor."""
+_GAPS = 3
+_ORDER = (TARGET, UNKNOWN, CONFINED, ABSENT, EMPTY)
 
 
 class Names(Protocol):
@@ -97,15 +84,33 @@ class Inference(NamedTuple):
     premises: tuple[Premise, ...]
 
 
+class Question(NamedTuple):
+    """Something to explain about a site.
+
+    TARGET: why it has `target`. Otherwise `obj` may be the operand at `pointer` and leads to no target: it is
+    UNKNOWN; or CONFINED, known but not what a call in the JDK's code is resolved with (see `engine.confined`);
+    or ABSENT, a constant that names nothing there is. EMPTY: nothing arrives at `pointer`. `alike` are as many
+    further objects.
+    """
+
+    kind: str
+    target: Target | None = None
+    operand: str = ""
+    pointer: int = NONE
+    obj: int = NONE
+    alike: int = 0
+
+
 class Answer(NamedTuple):
-    """Why a site has `target`; without one, an operand that leads to none, as it is unknown or names nothing.
+    """What explains a question: an inference for a target, gaps for EMPTY, else the operand's premise.
 
     `calls` are the (site, callee) that follow from the target.
     """
 
-    target: Target | None
-    inference: Inference | None
+    question: Question
+    inference: Inference | None = None
     premise: Premise | None = None
+    gaps: tuple[Gap, ...] = ()
     calls: tuple[tuple[int, int], ...] = ()
 
 
@@ -132,7 +137,8 @@ class Provenance:
         self._open: set[tuple[str, int, int]] = set()
         self._computing: set[int] = set()
         self._caused: Index | None = None
-        self._plain: int | None = None
+        self._gaps = Gaps(self.flow, self._is_source)
+        self._computations = Computations(self.flow, names)
 
     # --- what chains ask
     def _derives(self, site: int, relation: str, payload: int) -> bool:
@@ -155,39 +161,64 @@ class Provenance:
         found = self._names.method(method)
         return self._sources.get((found.declaring, found.name))
 
-    def key_of(self, origin: Origin) -> str | None:
-        """Returns the constant that says which property, variable or entry an input source is asked for, if known."""
-        source = self.source_of(origin.callee)
-        if source is None or source.key < 0:
-            return None
-        pointer = self.flow.argument(origin.site, source.key)
+    def key_of(self, site: int, source: Source) -> str | None:
+        """Returns the constant that says which property, variable or entry a source is asked for, if known."""
+        pointer = self.flow.argument(site, source.key) if source.key >= 0 else NONE
         found = self.flow.sets.objects_of(pointer).tolist() if pointer >= 0 else []
-        if len(found) != 1:
+        if not found:
             return None
         chain = self._chains.to(pointer, found[0])
         if chain.origin.kind != CONSTANT or any(step.kind not in LOCAL for step in chain.steps):
             return None
         return self._names.constant(chain.origin.facts[0].row[2])
 
-    # --- answers
-    def answers(self, site: int) -> tuple[Answer, ...]:
-        """Returns why the site has each of its targets, then what it has none for."""
+    # --- questions and answers
+    def questions(self, site: int) -> list[Question]:
+        """Returns what there is to explain of a site: its targets, then the operands that lead to none."""
         explained = self._sites[site]
-        found = [
-            Answer(
-                target,
-                self._inference(_relation(explained.role, target), site, target.id),
-                calls=tuple(self._calls_for(site, target)),
-            )
-            for target in explained.targets
-        ]
-        used = {
-            premise.chain.obj
-            for answer in found
-            if answer.inference is not None
-            for premise in answer.inference.premises
-        }
-        return (*found, *self._unanswered(explained, used))
+        found = [Question(TARGET, target) for target in explained.targets]
+        unknown = {source.obj for source in explained.sources if source.kind == "unknown"}
+        for name, pointer in explained.operands.items():
+            operand = _operand(explained.role, name)
+            if pointer >= 0 and not self.flow.sets.is_empty(pointer):
+                objects = self.flow.sets.objects_of(pointer).tolist()
+                found += self._open_questions(explained, operand, pointer, objects, unknown)
+            elif not explained.targets:
+                found.append(Question(EMPTY, None, operand, pointer))
+        return sorted(found, key=lambda each: _ORDER.index(each.kind))
+
+    def _open_questions(
+        self, explained: ReflectiveSite, operand: str, pointer: int, objects: list[int], unknown: set[int]
+    ) -> Iterator[Question]:
+        kinds = self.flow.evidence.objects.kind
+        known = _METAOBJECTS | _CONSTANTS
+        confined = [obj for obj in objects if obj in unknown and int(kinds[obj]) in known]
+        if confined:
+            yield Question(CONFINED, None, operand, pointer, confined[0], len(confined) - 1)
+        taken = {self._name_of(target) for target in explained.targets}
+        for obj in objects:
+            if int(kinds[obj]) not in known:
+                yield Question(UNKNOWN, None, operand, pointer, obj)
+            elif obj not in unknown and self._leads_nowhere(obj, taken):
+                yield Question(ABSENT, None, operand, pointer, obj)
+
+    def _leads_nowhere(self, obj: int, taken: set[str]) -> bool:
+        """Returns whether an object is a constant other than those in `taken`."""
+        objects = self.flow.evidence.objects
+        if int(objects.kind[obj]) == heap.STRING:
+            return self._names.constant(int(objects.payload[obj])) not in taken
+        return obj == self._chains.plain_string
+
+    def answer(self, site: int, question: Question) -> Answer:
+        """Returns what explains a question about a site."""
+        if question.target is not None:
+            relation = _relation(self._sites[site].role, question.target)
+            inference = self._inference(relation, site, question.target.id)
+            return Answer(question, inference, calls=tuple(self._calls_for(site, question.target)))
+        if question.kind == EMPTY:
+            gaps = self._gaps.behind(question.pointer, _GAPS) if question.pointer >= 0 else ()
+            return Answer(question, gaps=tuple(gaps))
+        return Answer(question, premise=self._premise(question.operand, question.pointer, question.obj))
 
     def _calls_for(self, site: int, target: Target) -> Iterator[tuple[int, int]]:
         """Yields the call edges made on behalf of a site that go to `target`, or to what initialises it."""
@@ -214,39 +245,6 @@ class Provenance:
         if wanted.name == "<init>":
             return callee == target
         return (found.name, found.descriptor) == (wanted.name, wanted.descriptor)
-
-    def _unanswered(self, explained: ReflectiveSite, used: set[int]) -> list[Answer]:
-        """Returns the operands that lead to no target: what is unknown first, then constants that name nothing."""
-        kinds = self.flow.evidence.objects.kind
-        unknown, absent = [], []
-        for operand, pointer in explained.operands.items():
-            if pointer < 0:
-                continue
-            for obj in self.flow.sets.objects_of(pointer).tolist():
-                kind = int(kinds[obj])
-                if obj in used or kind in _METAOBJECTS:
-                    continue
-                if kind not in _CONSTANTS:
-                    unknown.append((operand, pointer, obj))
-                elif kind == heap.STRING or obj == self._plain_string():
-                    absent.append((operand, pointer, obj))
-        return [
-            Answer(None, None, self._premise(_operand(explained.role, operand), pointer, obj))
-            for operand, pointer, obj in (*unknown, *absent)
-        ]
-
-    def _plain_string(self) -> int:
-        """Returns the object that stands for the constants that name nothing, -1 if there are none."""
-        if self._plain is None:
-            objects, strings = self.flow.evidence.objects, self.flow.evidence.facts[schema.StringConstant]
-            named = objects.payload[objects.kind == heap.STRING]
-            candidates = set(np.flatnonzero(objects.kind == heap.GENERIC).tolist())
-            for target in strings.target[~np.isin(strings.text, named)].tolist():
-                candidates &= set(self.flow.sets.objects_of(target).tolist())
-                if len(candidates) < 2:
-                    break
-            self._plain = next(iter(candidates), NONE) if len(candidates) == 1 else NONE
-        return self._plain
 
     def _name_of(self, target: Target) -> str:
         """Returns the string by which reflection asks for a target."""
@@ -294,12 +292,16 @@ class Provenance:
         return found
 
     def _unknown_premises(self, explained: ReflectiveSite, pointer: int) -> list[Premise]:
+        """Returns the premise for one of the objects at an operand of which nothing is known."""
         kinds = self.flow.evidence.objects.kind
-        operand = next((name for name, each in explained.operands.items() if each == pointer), "name")
-        for obj in self.flow.sets.objects_of(pointer).tolist():
-            if int(kinds[obj]) not in _METAOBJECTS | _CONSTANTS:
-                return [self._premise(_operand(explained.role, operand), pointer, obj)]
-        return []
+        name = next((name for name, each in explained.operands.items() if each == pointer), "name")
+        here = set(self.flow.sets.objects_of(pointer).tolist()) if pointer >= 0 else set()
+        unknown = [each.obj for each in explained.sources if each.kind == "unknown" and each.obj in here]
+        if not unknown:
+            return []
+        # What is unknown altogether tells more than what is only not taken here.
+        obj = next((obj for obj in unknown if int(kinds[obj]) not in _METAOBJECTS | _CONSTANTS), unknown[0])
+        return [self._premise(_operand(explained.role, name), pointer, obj)]
 
     def _named(self, pointer: int, text: str) -> int:
         """Returns the string constant `text` among the objects of `pointer`, or -1."""
@@ -383,14 +385,14 @@ class Provenance:
         return ()
 
     def _inputs(self, site: int) -> tuple[Premise, ...]:
-        """Returns a premise for each string from which a call computes one, for one that is no constant if there is."""
+        """Returns a premise for each operand of a string operation, for one that is no constant if there is."""
         objects = self.flow.evidence.objects
         found = []
         self._computing.add(site)
-        for variable in self.flow.arguments(site):
+        for variable in self._computations.operands(site):
             strings = [
                 obj
-                for obj in self.flow.sets.objects_of(variable).tolist()
+                for obj in (self.flow.sets.objects_of(variable).tolist() if variable >= 0 else ())
                 if self._names.internal_type(int(objects.type[obj])) == STRING
             ]
             unknown = [obj for obj in strings if int(objects.kind[obj]) not in _CONSTANTS]

@@ -231,7 +231,7 @@ class ReferenceSolver:
 
     # Wanted(x) :- Watch(x, _).
     # Wanted(y) :- Wanted(x), Assign(y, x).         Likewise casts and what else is copied.
-    # Wanted(y) :- Wanted(this_m), Calls(s, m), VirtualInvoke(s, y, _).
+    # Wanted(y) :- Wanted(this_m), VirtualInvoke(s, y, g), PointsTo(y, o), Generic(t, o), Select(t, g, m).
     def _want(self, pointer: int) -> None:
         """Has a pointer, and those whose objects come to it, hold tracked objects."""
         work = [pointer]
@@ -318,6 +318,8 @@ class ReferenceSolver:
             if callee != NONE:
                 self._call(site, callee)
                 self._add(self._first[callee], objects)
+                if type_ in self._generic and self._generic[type_] in objects:
+                    self._flows(self._sites[site].receiver, self._first[callee])
 
     # Calls(s, m), Assign(x, this_m) :- SpecialInvoke(s, x, m), PointsTo(x, _).
     def _call_special(self, site: int, _receivers: BitMap) -> None:
@@ -335,9 +337,7 @@ class ReferenceSolver:
         self._calls[site, callee] = None
         self._reach(callee)
         first, parameters = self._first[callee], self._hierarchy.methods[callee].parameters
-        kind, _, receiver, result, thrown, arguments = self._sites[site]
-        if kind == VIRTUAL and receiver != NONE:
-            self._flows(receiver, first)
+        _, _, _, result, thrown, arguments = self._sites[site]
         for position, variable in arguments:
             if position < parameters:
                 self._copy(variable, first + position)

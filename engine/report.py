@@ -61,11 +61,10 @@ def report(
 
 def _targets(reflection: Reflection) -> dict[tuple[type, int], list[Target]]:
     found: dict[tuple[type, int], list[Target]] = defaultdict(list)
-    for relation, column, kind in (*TARGETS.values(), (rel.FieldObject, "field", "field")):
+    # Roles share relations, and a table has each row once.
+    for relation, column, kind in dict.fromkeys((*TARGETS.values(), (rel.FieldObject, "field", "field"))):
         for row in reflection.rules.tables[relation]:
-            target = Target(kind, int(getattr(row, column)))
-            if target not in found[relation, row.site]:
-                found[relation, row.site].append(target)
+            found[relation, row.site].append(Target(kind, int(getattr(row, column))))
     return found
 
 

@@ -7,6 +7,7 @@ Here a pool entry is an offset into the bytes until somebody asks for it.
 
 from __future__ import annotations
 
+import re
 from struct import Struct
 from struct import error as StructError
 from typing import NamedTuple
@@ -26,10 +27,17 @@ METHOD_HANDLE, METHOD_TYPE, DYNAMIC, INVOKE_DYNAMIC, MODULE, PACKAGE = 15, 16, 1
 # Bytes of an entry, its tag included, by tag; 0 for what is no tag (and for UTF8, which says its length).
 _SIZES = [0, 0, 0, 5, 5, 9, 9, 3, 3, 5, 5, 5, 5, 0, 0, 4, 3, 5, 5, 3, 3] + [0] * 235
 
+# What no modified UTF-8 has, and the first byte of each surrogate.
+_FOUR_BYTES = re.compile(rb"[\xf0-\xff]").search
+_SURROGATE = re.compile(rb"\xed").search
+
 _int = Struct(">i").unpack_from
 _pair = Struct(">HH").unpack_from
 _handler = Struct(">HHHH")
 _member = Struct(">HHHH").unpack_from
+# (slots, bytes of code) at the start of a Code attribute, behind the size of the stack
+_new_code = Struct(">xxHI").unpack_from
+_old_code = Struct(">xBH").unpack_from
 _attribute = Struct(">HI").unpack_from
 
 
@@ -99,13 +107,20 @@ def text_of(encoded: bytes) -> str:
     """
     if encoded.isascii():
         return encoded.decode("ascii")
-    if max(encoded) >= 0xF0:
+    if _FOUR_BYTES(encoded) is not None:
         raise MalformedClass("CLS-UTF8", "a character of four bytes in modified UTF-8")
     try:
         units = encoded.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
         raise MalformedClass("CLS-UTF8", f"modified UTF-8: {error.reason}") from None
+    if _SURROGATE(encoded) is None:
+        return units
     return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def utf8_of(encoded: bytes) -> bytes:
+    """Returns modified UTF-8 as UTF-8; surrogates that don't pair stay as they are."""
+    return text_of(encoded).encode("utf-8", "surrogatepass")
 
 
 def read_class(data: bytes) -> ClassFile:
@@ -303,8 +318,9 @@ class ClassFile(jawa.cf.ClassFile):  # type: ignore[misc]  # jawa has no types
 
     def attribute(self, name: bytes, attributes: list[tuple[int, int, int]]) -> tuple[int, int] | None:
         """Returns start and end of the first attribute with this name."""
+        names = self._names
         for index, start, end in attributes:
-            if self._attribute_name(index) == name:
+            if (names.get(index) or self._attribute_name(index)) == name:
                 return start, end
         return None
 
@@ -339,45 +355,53 @@ class ClassFile(jawa.cf.ClassFile):  # type: ignore[misc]  # jawa has no types
 
     def code(self, method: Member) -> Code | None:
         """Returns the Code attribute of `method`, None if it has none."""
-        found = self.attribute(b"Code", method.attributes)
-        if found is None:
-            return None
+        names = self._names
         try:
-            return self._code(*found)
+            for index, start, end in method.attributes:
+                if (names.get(index) or self._attribute_name(index)) == b"Code":
+                    return self._code(start, end)
         except (StructError, IndexError):
             raise MalformedClass("CLS-ATTR", "the Code attribute is cut off") from None
+        return None
 
     def _code(self, start: int, end: int) -> Code:
-        data = self.pool.data
+        data, names = self.pool.data, self._names
         if self._version[0] == 45 and self._version[1] < 3:  # before JDK 1.0.2
-            count = data[start + 1]
-            length = data[start + 2] << 8 | data[start + 3]
+            slots, length = _old_code(data, start)
             start += 4
         else:
-            count = data[start + 2] << 8 | data[start + 3]
-            length = _pair(data, start + 4)[0] << 16 | data[start + 6] << 8 | data[start + 7]
+            slots, length = _new_code(data, start)
             start += 8
         if not 0 < length < 65536:
             raise MalformedClass("CLS-CODE", f"{length} bytes of code")
         place = start + length
         rows = data[place] << 8 | data[place + 1]
         place += 2
-        handlers = [Handler._make(row) for row in _handler.iter_unpack(data[place : place + 8 * rows])]
-        place += 8 * rows
-        for handler in handlers:
-            if not handler.start < handler.end <= length or handler.target >= length:
-                raise MalformedClass("CLS-CODE", "an exception table row that is out of range")
-        listed, place = _skip_attributes(data, place + 2, data[place] << 8 | data[place + 1])
+        handlers = []
+        if rows:
+            handlers = [Handler._make(row) for row in _handler.iter_unpack(data[place : place + 8 * rows])]
+            place += 8 * rows
+            _check_handlers(handlers, length)
+        lines = []
+        attributes = data[place] << 8 | data[place + 1]
+        place += 2
+        for _ in range(attributes):
+            index, size = _attribute(data, place)
+            place += 6 + size
+            if (names.get(index) or self._attribute_name(index)) == b"LineNumberTable":
+                lines.append(data[place - size + 2 : place])
         if place != end:
             raise MalformedClass("CLS-ATTR", "the length of the Code attribute is wrong")
-        lines = [data[at + 2 : until] for name, at, until in listed if self._is_lines(name)]
-        return Code(count, data[start : start + length], handlers, lines)
-
-    def _is_lines(self, name: int) -> bool:
-        return self._attribute_name(name) == b"LineNumberTable"
+        return tuple.__new__(Code, (slots, data[start : start + length], handlers, lines))
 
     def _attribute_name(self, index: int) -> bytes:
         known = self._names.get(index)
         if known is None:
             known = self._names[index] = self.pool.utf8(index)
         return known
+
+
+def _check_handlers(handlers: list[Handler], length: int) -> None:
+    for handler in handlers:
+        if not handler.start < handler.end <= length or handler.target >= length:
+            raise MalformedClass("CLS-CODE", "an exception table row that is out of range")

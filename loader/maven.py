@@ -16,6 +16,7 @@ from loader.source import InputError
 _COORDINATES = re.compile(r"[A-Za-z0-9_.-]+(?::[A-Za-z0-9_.-]+){2,4}")
 _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 _SECONDS = 900
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -109,7 +110,7 @@ def _pom(coordinates: Coordinates) -> str:
 
 def _run(command: str, pom: Path, goal: str, text: str, *options: str) -> None:
     """Runs a goal of the dependency plugin. Raises `MavenFailed` with Maven's own reason."""
-    line = [command, "-q", "-B", "-Dstyle.color=never", "-f", str(pom), f"{_PLUGIN}:{goal}", *options]
+    line = [command, "-q", "-B", "-f", str(pom), f"{_PLUGIN}:{goal}", *options]
     try:
         done = subprocess.run(
             line, cwd=pom.parent, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
@@ -117,7 +118,8 @@ def _run(command: str, pom: Path, goal: str, text: str, *options: str) -> None:
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise MavenFailed(f"Maven could not resolve {text}: {problem}") from None
     if done.returncode:
-        output = (done.stdout + done.stderr).decode("utf-8", "replace")
+        # Even without a terminal Maven resets colours.
+        output = _COLOUR.sub("", (done.stdout + done.stderr).decode("utf-8", "replace"))
         reasons = [line[8:].strip() for line in output.splitlines() if line.startswith("[ERROR] ")]
         reason = next(filter(None, reasons), output.strip()[:500] or "it gave no reason")
         raise MavenFailed(f"Maven could not resolve {text}: {reason}")

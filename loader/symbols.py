@@ -21,7 +21,7 @@ from loader.classfile import (
     UTF8,
     ConstantPool,
     MalformedClass,
-    text_of,
+    utf8_of,
 )
 from loader.classfile import DYNAMIC as DYNAMIC_TAG
 from loader.classfile import FLOAT as FLOAT_TAG
@@ -48,21 +48,7 @@ _reference = Struct(">BHH").unpack_from
 _PARAMETER = re.compile(rb"\[*(?:L[^;]*;|[BCDFIJSZ])")
 _METHOD_DESCRIPTOR = re.compile(rb"\(((?:\[*(?:L[^;]+;|[BCDFIJSZ]))*+)\)(V|\[*(?:L[^;]+;|[BCDFIJSZ]))")
 
-Key = TypeVar("Key")
 Found = TypeVar("Found")
-
-
-class Interned(dict[Key, int], Generic[Key]):
-    """Numbers of keys, in the order of their first use.
-
-    >>> table = Interned()
-    >>> table["b"], table["a"], table["b"]
-    (0, 1, 0)
-    """
-
-    def __missing__(self, key: Key) -> int:
-        number = self[key] = len(self)
-        return number
 
 
 class Texts(dict[bytes, int]):
@@ -73,24 +59,10 @@ class Texts(dict[bytes, int]):
         self.encoded: list[bytes] = []  # UTF-8 with lone surrogates
 
     def __missing__(self, modified: bytes) -> int:
-        if modified.isascii():
-            number = len(self.encoded)
-            self.encoded.append(modified)
-        else:
-            plain = text_of(modified).encode("utf-8", "surrogatepass")
-            if plain != modified:
-                # Plain UTF-8 is a key too, so that both encodings meet there.
-                number = self._of_plain(plain)
-            else:
-                number = len(self.encoded)
-                self.encoded.append(plain)
-        self[modified] = number
-        return number
-
-    def _of_plain(self, plain: bytes) -> int:
-        number = self.get(plain)
-        if number is None:
-            number = self[plain] = len(self.encoded)
+        plain = modified if modified.isascii() else utf8_of(modified)
+        # Plain UTF-8 is a key too, so that all encodings meet there.
+        number = self[modified] = self.setdefault(plain, len(self.encoded))
+        if number == len(self.encoded):
             self.encoded.append(plain)
         return number
 
@@ -176,11 +148,13 @@ class Symbols:
 
     def __init__(self) -> None:
         self.texts = Texts()
-        self.types: Interned[int] = Interned()
-        self.signatures: Interned[tuple[int, int]] = Interned()
-        self.method_refs: Interned[tuple[int, int, int]] = Interned()
-        self.field_refs: Interned[tuple[int, int, int]] = Interned()
-        self.handles: Interned[tuple[int, int]] = Interned()
+        # Numbers of keys, in the order of their first use, which is that of the dictionary: `setdefault` with
+        # the size makes the next one.
+        self.types: dict[int, int] = {}
+        self.signatures: dict[tuple[int, int], int] = {}
+        self.method_refs: dict[tuple[int, int, int], int] = {}
+        self.field_refs: dict[tuple[int, int, int], int] = {}
+        self.handles: dict[tuple[int, int], int] = {}
         self.shapes: dict[int, Shape] = {}  # by the text of the descriptor
         # The classes that implement reflection, and method_refs of theirs.
         self.reflective_types: set[int] = set()
@@ -188,10 +162,14 @@ class Symbols:
 
     def type(self, name: bytes) -> int:
         """Returns the type_ref of an internal name or array descriptor."""
-        type_ref = self.types[self.texts[name]]
+        type_ref = self.types.setdefault(self.texts[name], len(self.types))
         if name == b"java/lang/Class" or name.startswith((b"java/lang/reflect/", b"java/lang/invoke/")):
             self.reflective_types.add(type_ref)
         return type_ref
+
+    def signature(self, name: int, descriptor: int) -> int:
+        """Returns the signature of these texts."""
+        return self.signatures.setdefault((name, descriptor), len(self.signatures))
 
     def shape(self, descriptor: bytes) -> Shape:
         """Returns what a method descriptor says."""
@@ -216,6 +194,7 @@ class Pool:
         self._data, self._at, self._texts = pool.data, pool.at, symbols.texts
         self.bootstraps = bootstraps  # how many the class has
         self.dangling = False  # whether a constant names a bootstrap method that isn't there
+        self._pairs: dict[int, tuple[tuple[int, int], bytes]] = {}
         self.types = Lookup(self._type)
         self.arrays = Lookup(self._array)
         self.calls = Lookup(self._call)
@@ -234,7 +213,9 @@ class Pool:
         if data[place] != UTF8:
             raise _no(index)
         place += 3
-        return self._texts[data[place : place + (data[place - 2] << 8 | data[place - 1])]]
+        encoded = data[place : place + (data[place - 2] << 8 | data[place - 1])]
+        number = self._texts.get(encoded)
+        return self._texts[encoded] if number is None else number
 
     def string(self, index: int) -> int:
         """Returns the text of a STRING, -1 if the constant is of another kind."""
@@ -260,10 +241,12 @@ class Pool:
         """Returns the row of a method handle."""
         kind, reference = self.pool.handle(index)
         if 1 <= kind <= 4:
-            return self.symbols.handles[kind, self.fields[reference][0]]
-        if 5 <= kind <= 9:
-            return self.symbols.handles[kind, self.method_ref(reference)]
-        raise MalformedClass("CLS-CP", f"a method handle of kind {kind}")
+            key = kind, self.fields[reference][0]
+        elif 5 <= kind <= 9:
+            key = kind, self.method_ref(reference)
+        else:
+            raise MalformedClass("CLS-CP", f"a method handle of kind {kind}")
+        return self.symbols.handles.setdefault(key, len(self.symbols.handles))
 
     def method_ref(self, index: int) -> int:
         """Returns the method_ref of a METHOD or INTERFACE_METHOD."""
@@ -285,27 +268,31 @@ class Pool:
     def _array(self, index: int) -> int:
         return self.symbols.type(array_of(self.pool.class_name(index)))
 
-    def _member(self, index: int, tags: tuple[int, ...]) -> tuple[int, int, int, int]:
-        """Returns type_ref, texts of name and descriptor, and pool index of the descriptor of a FIELD or METHOD."""
-        data, at = self._data, self._at
-        tag, owner, name_and_type = _reference(data, at[index])
+    def _member(self, index: int, tags: tuple[int, ...]) -> tuple[int, tuple[int, int], bytes]:
+        """Returns type_ref, texts of name and descriptor, and the descriptor of a FIELD or METHOD."""
+        data = self._data
+        tag, owner, name_and_type = _reference(data, self._at[index])
         if tag not in tags:
             raise _no(index)
-        tag, name, descriptor = _reference(data, at[name_and_type])
-        if tag != NAME_AND_TYPE:
-            raise _no(name_and_type)
-        return self.types[owner], self.text(name), self.text(descriptor), descriptor
+        pair = self._pairs.get(name_and_type)
+        if pair is None:
+            tag, name, descriptor = _reference(data, self._at[name_and_type])
+            if tag != NAME_AND_TYPE:
+                raise _no(name_and_type)
+            key = self.text(name), self.text(descriptor)
+            pair = self._pairs[name_and_type] = key, self.pool.utf8(descriptor)
+        return self.types[owner], *pair
 
     def _method(self, index: int) -> tuple[int, Shape]:
         """Returns method_ref and what the descriptor says."""
-        owner, name, descriptor, descriptor_index = self._member(index, _METHODS)
+        owner, pair, descriptor = self._member(index, _METHODS)
         symbols = self.symbols
-        signature = symbols.signatures[name, descriptor]
-        is_interface = self._data[self._at[index]] == INTERFACE_METHOD
-        ref = symbols.method_refs[owner, signature, 1 if is_interface else 0]
+        signature = symbols.signatures.setdefault(pair, len(symbols.signatures))
+        is_interface = 1 if self._data[self._at[index]] == INTERFACE_METHOD else 0
+        ref = symbols.method_refs.setdefault((owner, signature, is_interface), len(symbols.method_refs))
         if owner in symbols.reflective_types:
             symbols.reflective.add(ref)
-        return ref, symbols.shapes.get(descriptor) or symbols.shape(self.pool.utf8(descriptor_index))
+        return ref, symbols.shapes.get(pair[1]) or symbols.shape(descriptor)
 
     def _call(self, index: int) -> Call:
         ref, (slots, returns, _, _, references) = self._method(index)
@@ -318,14 +305,15 @@ class Pool:
     def _dynamic_call(self, index: int) -> DynamicCall:
         row, name_and_type = self.pool.pair_in(index, INVOKE_DYNAMIC)
         name, descriptor = self.pool.pair_in(name_and_type, NAME_AND_TYPE)
-        signature = self.symbols.signatures[self.text(name), self.text(descriptor)]
+        signature = self.symbols.signature(self.text(name), self.text(descriptor))
         slots, returns, _, references, _ = self.symbols.shape(self.pool.utf8(descriptor))
         return self.bootstrap(row), signature, slots, returns, references
 
     def _field(self, index: int) -> tuple[int, int]:
         """Returns field_ref and kind."""
-        owner, name, descriptor, descriptor_index = self._member(index, _FIELDS)
-        return self.symbols.field_refs[owner, name, descriptor], kind_of(self.pool.utf8(descriptor_index))
+        owner, pair, descriptor = self._member(index, _FIELDS)
+        refs = self.symbols.field_refs
+        return refs.setdefault((owner, *pair), len(refs)), kind_of(descriptor)
 
     def _constant(self, index: int) -> tuple[int, int, int]:
         """Returns the kind of constant, its reference (as in `loader.unit`), and the kind of value."""

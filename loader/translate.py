@@ -245,7 +245,7 @@ class _Translator:
         except MalformedClass as problem:
             state = _DROPPED
             self.report(problem, self._method_name(described, member))
-        signature = symbols.signatures[declared.name, declared.descriptor]
+        signature = symbols.signature(declared.name, declared.descriptor)
         tables.add("method", (signature, flags, parameters, variables, state, lines))
 
     def _code(self, file: ClassFile, member: Member) -> Code | None:

@@ -42,6 +42,7 @@ from engine.kernel.state import (
     PUT_REACH,
     PUT_USE,
     REACHED,
+    RECEIVERS,
     ROOTS,
     SEEDS,
     SLICED,
@@ -185,6 +186,25 @@ def call_virtual(state: State, site: int) -> None:
             find(state.graph.node, calls.method[callee].first),
             scratch.group_key, scratch.group_word, scratch.group_at[group], scratch.group_length[group], 0,
         )  # fmt: skip
+        if state.types.type[scratch.group_type[group]].generic > 0:
+            note_receiver(state, site, callee, group)
+
+
+@compiled
+def note_receiver(state: State, site: int, callee: int, group: int) -> None:
+    """Notes that tracked objects of a group's type come this way, if the one that stands for them does."""
+    scratch, count, log = state.scratch, state.counters, state.slice
+    obj = state.types.type[scratch.group_type[group]].generic - 1
+    start = scratch.group_at[group]
+    for at in range(start, start + scratch.group_length[group]):
+        if scratch.group_key[at] == obj >> 6 and scratch.group_word[at] >> np.uint64(obj & 63) & ONE:
+            place = count[RECEIVERS]
+            if place == log.receiver_site.size:
+                count[FULL] = 1
+                return
+            log.receiver_site[place] = site
+            log.receiver_callee[place] = callee
+            count[RECEIVERS] = place + 1
 
 
 # Calls(s, m), Assign(x, this_m) :- SpecialInvoke(s, x, m), PointsTo(x, _).
@@ -432,10 +452,10 @@ def supply_receivers(state: State) -> None:
     """Gives each `this` that is new in the slice the tracked receivers that it was denied."""
     rows, graph, scratch, calls, count = state.rows, state.graph, state.scratch, state.calls, state.counters
     node, tracked = graph.node, state.types.mask.shape[1] >> 1
-    for index in range(count[CALLS]):
-        site, callee = calls.call[index].site, calls.call[index].callee
+    for index in range(count[RECEIVERS]):
+        site, callee = state.slice.receiver_site[index], state.slice.receiver_callee[index]
         this = find(node, calls.method[callee].first)
-        if calls.site[site].kind != VIRTUAL or calls.site[site].receiver < 0 or node[this].wanted != NEWLY:
+        if node[this].wanted != NEWLY:
             continue
         base = find(node, calls.site[site].receiver)
         length = 0
@@ -553,7 +573,7 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
                 return PAUSED
             if count[WATCHED] > 0:
                 return FIXPOINT  # rules may add edges: the slice can wait for them
-            version = count[EDGES_ADDED] + count[ROOTS] + count[COLLAPSES]
+            version = count[EDGES_ADDED] + count[ROOTS] + count[RECEIVERS] + count[COLLAPSES]
             if version == count[SLICED]:
                 return FIXPOINT
             count[SLICED] = version

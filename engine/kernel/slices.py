@@ -2,19 +2,38 @@
 
 Wanted(x) :- Watch(x, _).
 Wanted(y) :- Wanted(x), Assign(y, x).         Likewise casts and what else is copied.
-Wanted(y) :- Wanted(this_m), Calls(s, m), VirtualInvoke(s, y, _).
+Wanted(y) :- Wanted(this_m), VirtualInvoke(s, y, g), PointsTo(y, o), Generic(t, o), Select(t, g, m).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from cypher.schema import VIRTUAL
-from engine.kernel.compiled import compiled_allocating
+from engine.kernel.compiled import compiled, compiled_allocating
 from engine.kernel.rows import ONE, add_words, find
-from engine.kernel.state import CALLS, NODES, ROOTS, SEEDS, State
+from engine.kernel.state import NODES, RECEIVERS, ROOTS, SEEDS, State
 
 NEWLY = 2
+
+
+@compiled
+def is_closed(state: State) -> bool:
+    """Returns whether no node outside the slice is a root or has an edge into it."""
+    node, edge, calls, log = state.graph.node, state.graph.edge, state.calls, state.slice
+    for index in range(state.counters[ROOTS]):
+        if not node[find(node, log.root[index])].wanted:
+            return False
+    for index in range(state.counters[RECEIVERS]):
+        this = calls.method[log.receiver_callee[index]].first
+        receiver = calls.site[log.receiver_site[index]].receiver
+        if node[find(node, this)].wanted and not node[find(node, receiver)].wanted:
+            return False
+    for source in range(state.counters[NODES]):
+        if not node[source].wanted:
+            for at in range(node[source].edge_at, node[source].edge_at + node[source].edges):
+                if node[find(node, edge[at].target)].wanted:
+                    return False
+    return True
 
 
 @compiled_allocating
@@ -23,6 +42,8 @@ def widen(state: State) -> int:
 
     Those are marked NEWLY and get the tracked objects that come over edges, and their own.
     """
+    if is_closed(state):
+        return 0
     rows, graph, count, wider, calls = state.rows, state.graph, state.counters, state.slice, state.calls
     node, edge, number = graph.node, graph.edge, count[NODES]
     tracked = state.types.mask.shape[1] >> 1
@@ -30,10 +51,8 @@ def widen(state: State) -> int:
     for source in range(number):
         for at in range(node[source].edge_at, node[source].edge_at + node[source].edges):
             first[find(node, edge[at].target) + 1] += 1
-    for index in range(count[CALLS]):
-        site = calls.call[index].site
-        if calls.site[site].kind == VIRTUAL and calls.site[site].receiver >= 0:
-            first[find(node, calls.method[calls.call[index].callee].first) + 1] += 1
+    for index in range(count[RECEIVERS]):
+        first[find(node, calls.method[wider.receiver_callee[index]].first) + 1] += 1
     for target in range(number):
         first[target + 1] += first[target]
     filled = first[:-1].copy()
@@ -45,13 +64,11 @@ def widen(state: State) -> int:
             origin[filled[target]] = source
             through[filled[target]] = at
             filled[target] += 1
-    for index in range(count[CALLS]):
-        site = calls.call[index].site
-        if calls.site[site].kind == VIRTUAL and calls.site[site].receiver >= 0:
-            target = find(node, calls.method[calls.call[index].callee].first)
-            origin[filled[target]] = find(node, calls.site[site].receiver)
-            through[filled[target]] = -1
-            filled[target] += 1
+    for index in range(count[RECEIVERS]):
+        target = find(node, calls.method[wider.receiver_callee[index]].first)
+        origin[filled[target]] = find(node, calls.site[wider.receiver_site[index]].receiver)
+        through[filled[target]] = -1
+        filled[target] += 1
     seen = np.zeros(number, np.uint8)
     stack = np.empty(number, np.int32)
     depth = 0

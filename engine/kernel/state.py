@@ -113,8 +113,8 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_CLASS = range(5)
     NODES, WORDS, EDGES, USES, SITES, ARGUMENTS, METHODS, TYPES, OBJECTS, LINKS, CHOICES, CALLS, MASKS,
     SUPERTYPES, DECLARED, REACHED, WATCHED, FIELD_NODES, FIELD_SLOTS, CHOICE_SLOTS, CALL_SLOTS, DIRTY, CURSOR,
     STAMP, GROUPS, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE,
-    OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, CLASS_USES, EDGES_ADDED, SLICED,
-) = range(42)  # fmt: skip
+    OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, CLASS_USES, RECEIVERS, EDGES_ADDED, SLICED,
+) = range(43)  # fmt: skip
 
 
 class Rows(NamedTuple):
@@ -172,6 +172,8 @@ class Slice(NamedTuple):
     seed_object: Array
     class_base: Array
     class_target: Array
+    receiver_site: Array
+    receiver_callee: Array
 
 
 class Scratch(NamedTuple):
@@ -248,7 +250,7 @@ def new_state(capacity: Capacity) -> State:
         ),
         Slice(
             reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"),
-            reserve(nodes, "i4"),
+            reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"),
         ),
         Scratch(
             reserve((objects >> 6) + 1, "i4"), reserve((objects >> 6) + 1, "u8"), reserve(objects, "i4"),

@@ -96,7 +96,7 @@ class Feeder:
     def is_ready(self, method: int, row: Row) -> bool:
         """Returns whether what the row mentions is known to the solver."""
         match row.kind, row.columns:
-            case ("new" | "class_objects", (_, type_)) | (("cast" | "exclude"), (_, type_, _)):
+            case (("new" | "tracked" | "class_objects"), (_, type_)) | (("cast" | "exclude"), (_, type_, _)):
                 return type_ < self.known_types
             case "reach", (callee,):
                 return callee < self.known_methods
@@ -138,8 +138,11 @@ class Feeder:
                 self.pointer(method, pointer)
                 for (method, _), pointer in zip(names, columns[place], strict=True)
             ]
-        if kind == "new":
-            columns[1] = [self.new_object(name, type_) for name, type_ in zip(names, columns[1], strict=True)]
+        if kind in {"new", "tracked"}:
+            columns[1] = [
+                self.new_object(name, type_, kind) for name, type_ in zip(names, columns[1], strict=True)
+            ]
+            kind = "new"
         elif kind == "class_objects":
             columns[1] = self.solver.class_objects(column(columns[1])).tolist()
             kind = "new"
@@ -150,11 +153,13 @@ class Feeder:
             ]
         getattr(self.solver, kind)(*map(column, columns))
 
-    def new_object(self, name: Site, type_: int) -> int:
+    def new_object(self, name: Site, type_: int, kind: str) -> int:
+        add = self.solver.add_objects if kind == "new" else self.solver.add_tracked
         if self.script.spread:
-            self.solver.add_objects(column(self.random.choices((OBJECT, type_), k=self.script.spread)))
-        obj = self.solver.add_objects(column([type_]))
+            add(column(self.random.choices((OBJECT, type_), k=self.script.spread)))
+        obj = add(column([type_]))
         if obj != NONE:
+            assert (obj >= self.solver.tracked_from) == (kind == "tracked")
             self.object_name[obj] = ("row", *name)
         return obj
 
@@ -189,26 +194,30 @@ class Feeder:
             if status == EXHAUSTED:
                 return False
             assert status == PAUSED or not methods.size
-            self.take_watched()
-            if status == FIXPOINT and not self.waiting:
+            watched = self.take_watched()
+            if status == FIXPOINT and not (watched or self.waiting):
                 return True
 
-    def take_watched(self) -> None:
-        names = self.names_of_objects()
-        for tag, obj in zip(*(each.tolist() for each in self.solver.take_watched()), strict=True):
+    def take_watched(self) -> bool:
+        """Takes what was reported; returns whether there was any."""
+        tags, objects = self.solver.take_watched()
+        for tag, name in zip(tags.tolist(), self.names_of(objects), strict=True):
             where = (tag // 1_000_000, (tag % 1_000_000 // 1000 - 1) * 1000 + tag % 1000)
-            self.watched[where, names[obj]] += 1
+            self.watched[where, name] += 1
+        return tags.size > 0
 
-    def names_of_objects(self) -> dict[int, Obj]:
-        objects, types = self.solver.class_object_types()
+    def names_of(self, objects: Int32) -> list[Obj]:
+        """Returns the names of objects; one that has no other stands for the tracked objects of its type."""
+        class_objects, types = self.solver.class_object_types()
         named: dict[int, Obj] = {
-            obj: ("class", type_) for obj, type_ in zip(objects.tolist(), types.tolist(), strict=True)
+            obj: ("class", type_) for obj, type_ in zip(class_objects.tolist(), types.tolist(), strict=True)
         }
-        return named | self.object_name
+        named |= self.object_name
+        listed = zip(objects.tolist(), self.solver.types_of(objects).tolist(), strict=True)
+        return [named.get(obj, ("generic", type_)) for obj, type_ in listed]
 
     def result(self) -> Result:
         """Returns what was computed, by names; checks that the ways to ask for it agree."""
-        names = self.names_of_objects()
         rows = self.solver.points_to()
         objects = expanded(rows)
         pointers: dict[int, Pointer] = {
@@ -218,10 +227,13 @@ class Feeder:
             if method != ROOT and first != NONE:
                 number = self.program.methods[method].variables
                 pointers |= {first + at: pointer_name(method, at) for at in range(number)}
-        for at in np.flatnonzero(rows.base != NONE).tolist():
-            # A field of a filler object would have no name: nothing points to one.
-            pointers[at] = ("field", names[int(rows.base[at])], int(rows.field[at]))
-        pairs = {(pointers[at], names[obj]) for at, listed in enumerate(objects) for obj in listed}
+        fields = np.flatnonzero(rows.base != NONE)
+        for at, base in zip(fields.tolist(), self.names_of(rows.base[fields]), strict=True):
+            pointers[at] = ("field", base, int(rows.field[at]))
+        owners = [at for at, listed in enumerate(objects) for _ in listed]
+        names = self.names_of(column(obj for listed in objects for obj in listed))
+        pairs = {(pointers[at], name) for at, name in zip(owners, names, strict=True)}
+        assert len(pairs) == len(owners)
         for at in self.random.sample(range(len(objects)), min(5, len(objects))):
             assert self.solver.objects_of(at).tolist() == objects[at]
         sites, callees = (each.tolist() for each in self.solver.calls_made())

@@ -6,10 +6,11 @@ from collections import defaultdict
 from typing import NamedTuple, TypeAlias
 
 from cypher.program import ABSTRACT, INTERFACE
-from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
+from cypher.schema import NONE, SPECIAL, STATIC
 from tests.engine.programs import CLASS, OBJECT, ROOT, Program, Row
 
-# ("row", method, index) of an explicit object, ("class", type) of a class object.
+# ("row", method, index) of an explicit object, ("class", type) of a class object, ("generic", type) of what
+# stands for tracked objects.
 Obj: TypeAlias = tuple[str, int, int] | tuple[str, int]
 # ("local", method, number), ("global", number) or ("field", object, field).
 Pointer: TypeAlias = tuple[str, int, int] | tuple[str, int] | tuple[str, Obj, int]
@@ -68,6 +69,9 @@ class Naive:
         self.calls: set[tuple[Site, int]] = set()
         self.watched: set[tuple[tuple[int, int], Obj]] = set()
         self.points_to: defaultdict[Pointer, set[Obj]] = defaultdict(set)
+        # Copies, and what comes to `this` with a generic object; pointers that a watched one gets objects from.
+        self.flows: set[tuple[Pointer, Pointer]] = set()
+        self.wanted: set[Pointer] = set()
 
     def result(self) -> Result:
         size = -1
@@ -78,6 +82,7 @@ class Naive:
                     self.apply(method, index, row)
             for site, callee in sorted(self.calls):
                 self.pass_arguments(site, callee)
+            self.wanted |= {source for source, target in self.flows if target in self.wanted}
         pairs = ((pointer, obj) for pointer, objects in self.points_to.items() for obj in objects)
         return Result(
             frozenset(self.reached), frozenset(self.calls), frozenset(pairs), frozenset(self.watched)
@@ -85,41 +90,67 @@ class Naive:
 
     def size(self) -> int:
         pairs = sum(map(len, self.points_to.values()))
-        return pairs + len(self.reached) + len(self.calls) + len(self.watched)
+        others = (self.reached, self.calls, self.watched, self.flows, self.wanted)
+        return pairs + sum(map(len, others))
 
     def type_of(self, obj: Obj) -> int:
+        if obj[0] == "generic":
+            return obj[1]
         return CLASS if obj[0] == "class" else self.program.bodies[obj[1]][obj[-1]].columns[1]
 
-    def apply(self, method: int, index: int, row: Row) -> None:
-        def objects(pointer: int) -> set[Obj]:
-            return self.points_to[pointer_name(method, pointer)]
+    def is_tracked(self, obj: Obj) -> bool:
+        return obj[0] == "class" or (
+            obj[0] == "row" and self.program.bodies[obj[1]][obj[-1]].kind == "tracked"
+        )
 
-        # A copy of the base's objects: a field of an object may be read into the base itself.
+    def put(self, pointer: Pointer, obj: Obj) -> None:
+        """Adds a new object; for a tracked one also what stands for it where nobody asks."""
+        self.add(pointer, {obj, ("generic", self.type_of(obj))} if self.is_tracked(obj) else {obj})
+
+    def add(self, pointer: Pointer, objects: set[Obj]) -> None:
+        wanted = pointer in self.wanted
+        self.points_to[pointer].update(obj for obj in objects if wanted or not self.is_tracked(obj))
+
+    def copy(self, source: Pointer, target: Pointer, objects: set[Obj] | None = None) -> None:
+        """Adds `objects` of `source`, all if not given, to `target`."""
+        self.flows.add((source, target))
+        self.add(target, set(self.points_to[source]) if objects is None else objects)
+
+    def apply(self, method: int, index: int, row: Row) -> None:
+        def name(pointer: int) -> Pointer:
+            return pointer_name(method, pointer)
+
+        def objects(pointer: int) -> set[Obj]:
+            return set(self.points_to[name(pointer)])
+
         match row.kind, row.columns:
-            case "new", (target, _):
-                objects(target).add(("row", method, index))
+            case ("new" | "tracked"), (target, _):
+                self.put(name(target), ("row", method, index))
             case "class_objects", (target, type_):
-                objects(target).add(("class", type_))
+                self.put(name(target), ("class", type_))
             case "assign", (source, target):
-                objects(target).update(objects(source))
+                self.copy(name(source), name(target))
             case "cast", (source, type_, target):
                 passed = {obj for obj in objects(source) if is_below(self.program, self.type_of(obj), type_)}
-                objects(target).update(passed)
-            case "exclude", (source, type_, target):
+                self.copy(name(source), name(target), passed)
+            case "exclude", (source, type_, target) if type_ != OBJECT:
                 passed = {
                     obj for obj in objects(source) if not is_below(self.program, self.type_of(obj), type_)
                 }
-                objects(target).update(passed)
+                self.copy(name(source), name(target), passed)
+            case "exclude", _:
+                pass
             case "load", (base, field, target):
-                for obj in set(objects(base)):
-                    objects(target).update(self.points_to["field", obj, field])
+                for obj in objects(base):
+                    self.copy(("field", obj, field), name(target))
             case "store", (source, field, base):
-                for obj in set(objects(base)):
-                    self.store(obj, field, objects(source))
+                for obj in objects(base):
+                    self.store(name(source), obj, field)
             case "get_class", (source, target):
-                classes: set[Obj] = {("class", self.type_of(obj)) for obj in objects(source)}
-                objects(target).update(classes)
+                for obj in objects(source):
+                    self.put(name(target), ("class", self.type_of(obj)))
             case "watch", (pointer, tag):
+                self.wanted.add(name(pointer))
                 self.watched |= {((tag, method * 1000 + index), obj) for obj in objects(pointer)}
             case "reach", (callee,):
                 self.reached.add(callee)
@@ -130,25 +161,32 @@ class Naive:
             case _:
                 raise ValueError(row)
 
-    def store(self, base: Obj, field: int, objects: set[Obj]) -> None:
+    def store(self, source: Pointer, base: Obj, field: int) -> None:
         """Stores into a field, or into an array what its element type admits."""
         element = self.program.types[self.type_of(base)].element if field == NONE else NONE
         admitted = {
             obj
-            for obj in objects
+            for obj in self.points_to[source]
             if element in {NONE, OBJECT} or is_below(self.program, self.type_of(obj), element)
         }
-        self.points_to["field", base, field].update(admitted)
+        self.copy(source, ("field", base, field), admitted)
 
     def dispatch(self, site: Site, kind: int, target: int, receiver: int) -> None:
         if kind == STATIC:
             self.calls.add((site, target))
         elif receiver != NONE:
-            for obj in set(self.points_to[pointer_name(site[0], receiver)]):
+            pointer = pointer_name(site[0], receiver)
+            for obj in set(self.points_to[pointer]):
                 callee = target if kind == SPECIAL else selection(self.program, self.type_of(obj), target)
-                if callee != NONE:
-                    self.calls.add((site, callee))
-                    self.points_to["local", callee, 0].add(obj)
+                if callee == NONE:
+                    continue
+                self.calls.add((site, callee))
+                if kind == SPECIAL:
+                    self.copy(pointer, ("local", callee, 0))
+                elif obj[0] == "generic":
+                    self.copy(pointer, ("local", callee, 0), {obj})
+                else:
+                    self.add(("local", callee, 0), {obj})
 
     def pass_arguments(self, site: Site, callee: int) -> None:
         """Reachable(callee), with what it takes, returns and throws."""
@@ -158,14 +196,11 @@ class Naive:
         self.reached.add(callee)
         for position, variable in row.arguments:
             if position < parameters:
-                self.points_to["local", callee, position] |= self.points_to[pointer_name(method, variable)]
+                self.copy(pointer_name(method, variable), ("local", callee, position))
         for number, variable in ((parameters, result), (parameters + 1, thrown)):
             if variable != NONE:
-                self.points_to[pointer_name(method, variable)] |= self.points_to["local", callee, number]
+                self.copy(("local", callee, number), pointer_name(method, variable))
 
 
 def naive(program: Program) -> Result:
     return Naive(program).result()
-
-
-__all__ = ["VIRTUAL", "Naive", "Obj", "Pointer", "Result", "Site", "naive", "pointer_name", "selection"]

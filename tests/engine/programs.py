@@ -23,7 +23,7 @@ FIELDS = 2
 # Kinds of row, as often as they are drawn.
 KINDS = (
     "new", "assign", "site", "load", "store", "cast", "exclude", "get_class", "class_objects", "watch", "reach",
-    "call", "new", "new", "assign", "site", "site", "load", "store",
+    "call", "new", "new", "assign", "site", "site", "load", "store", "tracked",
 )  # fmt: skip
 
 # Returns a number between two others, both included.
@@ -47,7 +47,10 @@ class MethodSpec(NamedTuple):
 
 
 class Row(NamedTuple):
-    """`kind` is a method of `Solver`; `columns` are its arguments, for `new` the type of the object."""
+    """`kind` is a method of `Solver`, or what the object is that is put into a pointer.
+
+    `columns` are the arguments; for `new`, `tracked` and `class_objects` a pointer and a type.
+    """
 
     kind: str
     columns: tuple[int, ...]
@@ -228,7 +231,7 @@ class Body:
     def add(self) -> None:
         kind = KINDS[self.choose(0, len(KINDS) - 1)]
         pointer, other = self.pointer(), self.pointer()
-        if kind in {"new", "class_objects"}:
+        if kind in {"new", "tracked", "class_objects"}:
             self.rows.append(Row(kind, (pointer, self.type())))
         elif kind in {"assign", "get_class"}:
             self.rows.append(Row(kind, (pointer, other)))

@@ -41,7 +41,9 @@ class Numbers:
             self.pointers.setdefault(pointer, len(self.pointers))
             self.objects.setdefault(obj, len(self.objects))
         self.bodies = [(method, program.bodies[method]) for method in (ROOT, *self.reached)]
-        sites = [(method, at) for method, body in self.bodies for at, row in enumerate(body) if row.kind == "site"]
+        sites = [
+            (method, at) for method, body in self.bodies for at, row in enumerate(body) if row.kind == "site"
+        ]
         self.sites: dict[Site, int] = {site: number for number, site in enumerate(sites)}
 
     def pointer(self, method: int, pointer: int) -> int:
@@ -124,7 +126,7 @@ def evidence(program: Program) -> Evidence:
         if name[0] == "class":
             objects[:, obj] = heap.CLASS_OBJECT, CLASS, NONE, NONE, name[1]
         else:
-            method, offset = name[1:]
+            _, method, offset = name  # type: ignore[misc]
             objects[:, obj] = heap.ALLOCATED, program.bodies[method][offset].columns[1], method, offset, NONE
     calls = sorted((numbers.sites[site], callee) for site, callee in solution.calls)
     pairs = [(numbers.pointers[pointer], numbers.objects[obj]) for pointer, obj in solution.points_to]
@@ -142,7 +144,10 @@ def evidence(program: Program) -> Evidence:
 def without(program: Program, *kinds: str) -> Program:
     """Returns the program with rows of these kinds turned into casts that never pass anything on, in place."""
     bodies = {
-        method: tuple(row._replace(kind="watch", columns=(-1, 0), arguments=()) if row.kind in kinds else row for row in body)
+        method: tuple(
+            row._replace(kind="watch", columns=(-1, 0), arguments=()) if row.kind in kinds else row
+            for row in body
+        )
         for method, body in program.bodies.items()
     }
     return program._replace(bodies=bodies)

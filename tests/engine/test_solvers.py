@@ -29,7 +29,7 @@ from tests.engine.programs import (
 pytestmark = pytest.mark.usefixtures("kernel")
 
 NEVER = 1 << 60
-ROOMY = Capacity(1 << 18, 1 << 20, 1 << 20, 1 << 16, 1 << 10, 1 << 12, 1 << 10)
+ROOMY = Capacity(1 << 18, 1 << 20, 1 << 20, 1 << 17, 1 << 10, 1 << 12, 1 << 10)
 
 
 def reference(waiting: int = 2000) -> Solver:

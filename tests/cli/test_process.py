@@ -1,0 +1,121 @@
+"""The command as a process: interrupts, closed pipes, errors of its own, terminals."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import COMMAND, ROOT, Heliograph
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(each): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="needs a JDK to translate")
+def test_an_interrupt_ends_it_within_two_seconds_and_leaves_the_caches(
+    classes: Path, tmp_path: Path, folder: Path
+) -> None:
+    assert folder.exists()  # what this test interrupts must not be the compilation of the solver
+    cache = tmp_path / "cache"
+    environment = os.environ | {"XDG_CACHE_HOME": str(cache), "XDG_STATE_HOME": str(tmp_path / "state")}
+    process = subprocess.Popen(
+        [*COMMAND, "analyze", str(classes), "--verbose"],
+        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    assert "translating" in process.stderr.readline()
+    time.sleep(0.5)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert time.monotonic() - began < 2
+    assert "Traceback" not in errors
+    assert content(tmp_path) == {}
+
+
+def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "export", "callgraph", "--run", str(folder), "--format", "jcg"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 0
+
+
+def test_an_error_of_ours_ends_with_70_and_a_traceback() -> None:
+    code = (
+        "import sys, cli.run\n"
+        "cli.run.find = lambda wanted: 1 // 0\n"
+        "sys.argv[1:] = ['census']\n"
+        "from cli.main import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 70
+    assert "ZeroDivisionError" in done.stderr
+    assert "error in heliograph itself" in done.stderr
+
+
+def test_version_and_help_come_without_numpy() -> None:
+    code = (
+        "import sys\n"
+        "from cli.main import app\n"
+        "for words in (['--version'], ['analyze', '--help']):\n"
+        "    try: app(words)\n"
+        "    except SystemExit as end: assert not end.code\n"
+        "assert not {'numpy', 'numba', 'jawa', 'rich'} & sys.modules.keys(), sys.modules.keys()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"heliograph \S+\n", done.stdout)
+
+
+COMMANDS = [
+    "analyze", "demo", "sites", "explain", "callgraph", "census", "diff", "export callgraph",
+    "export tamiflex", "runs list", "runs remove", "cache list", "cache clear", "cache path",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_help_has_an_example(heliograph: Heliograph, command: str) -> None:
+    done = heliograph(*command.split(), "--help")
+    assert done.code == 0
+    assert f"heliograph {command}" in " ".join(done.output.partition("Example:")[2].split())
+
+
+def test_output_that_is_no_terminal_has_no_escapes(heliograph: Heliograph, folder: Path) -> None:
+    for command in (("sites",), ("census",), ("callgraph", "--from", "demo.*")):
+        assert "\x1b" not in heliograph(*command, "--run", folder).output
+
+
+def test_cache_is_listed_and_has_a_path(heliograph: Heliograph, folder: Path) -> None:
+    assert folder.exists()
+    place = Path(heliograph("cache", "path").output.strip())
+    assert place == Path(os.environ["XDG_CACHE_HOME"]) / "heliograph"
+    assert "compiled code" in heliograph("cache", "list").output
+
+
+def test_clearing_the_cache_frees_it(classes: Path, jdk: Path, tmp_path: Path) -> None:
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+
+    def heliograph(*arguments: str | Path) -> str:
+        command = [*COMMAND, *map(str, arguments)]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    heliograph("analyze", classes, "--jdk", jdk, "--solver", "reference", "--out", tmp_path / "run")
+    assert heliograph("cache", "list").count("archive") == 2
+    assert "freed" in heliograph("cache", "clear")
+    assert "archive" not in heliograph("cache", "list")
