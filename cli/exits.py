@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from cypher.schema import Diagnostic
+if TYPE_CHECKING:
+    from cypher.schema import Diagnostic
 
 
 class Exit(IntEnum):

@@ -34,9 +34,8 @@ class Place(NamedTuple):
     offset: int
 
     def __str__(self) -> str:
-        where = f"{self.file}:{self.line}" if self.line >= 0 else self.file
-        name = self.method.partition("(")[0] or "(the JVM)"
-        return f"{name} ({where})" if where else name
+        where = f"{self.file}:{self.line}" if self.line >= 0 else f"{self.file}, offset {self.offset}"
+        return f"{self.method.partition('(')[0]} ({where})" if self.method else "the JVM"
 
 
 class PrintedStep(NamedTuple):
@@ -253,10 +252,9 @@ class Explainer:
             return
         *steps, last = self._inferred(answer.inference)
         yield from steps
-        own = [call for call in answer.calls if call[1] == answer.question.target.id]
-        others = [call for call in answer.calls if call not in own]
-        if answer.question.target.kind != "method":
-            own, others = [], list(answer.calls)
+        target = answer.question.target.id if answer.question.target.kind == "method" else NONE
+        own = [call for call in answer.calls if call[1] == target]
+        others = list({callee: (site, callee) for site, callee in answer.calls if callee != target}.values())
         yield last._replace(facts=(*last.facts, *(Fact("Calls", call) for call in own)))
         for site, callee in others[:_CALLS]:
             more = f" (and {len(others) - _CALLS} more methods)" if len(others) > _CALLS else ""

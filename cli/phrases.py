@@ -65,6 +65,10 @@ class Phrases:
                 if kind == heap.REFLECTIVE
                 else f"the unknown {type_.rpartition('.')[2].lower()}"
             )
+        if kind == heap.CLASS_OBJECT:
+            return (
+                f"the class object of {self._type(int(self._objects.payload[obj]))}, which the JVM provides,"
+            )
         type_ = self._type(int(self._objects.type[obj]))
         if kind == heap.ENTRY:
             return f"{type_} that the JVM or an unknown caller passes in"
@@ -162,7 +166,7 @@ class Phrases:
         if gap.kind == gaps.NO_TARGET:
             callee = int(self._provenance.flow.evidence.sites.callee[gap.detail])
             name = self._method(callee) if callee >= 0 else "the method called"
-            return f"what {name} returns here is not known"
+            return f"{name} returns nothing here, as far as is known"
         if gap.kind == gaps.NO_RESULT:
             return f"{self._method(gap.detail)} returns nothing that is known"
         if gap.kind == gaps.INPUT:

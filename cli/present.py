@@ -9,6 +9,8 @@ from typing import Any
 
 from cli.text import shown
 
+_WIDE = 1 << 16
+
 
 def write_json(value: Any) -> None:
     """Prints `value` as JSON; text that is no Unicode is escaped."""
@@ -36,7 +38,8 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
         table.add_row(*(_cell(each, Text) for each in row))
     console = Console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=max(200, console.width))
+        # Nothing is folded for programs that look for words in lines.
+        console = Console(highlight=False, width=_WIDE)
     console.print(table)
 
 

@@ -55,6 +55,7 @@ class Analysis:
         self._models = Models(self._constraints)
         self._reflection = Reflection(self._constraints, options.mode, options.confine_jdk)
         self._constraints.on_sites = self._on_sites
+        self._constraints.opaque = self._reflection.is_api
         self._constraints.on_field = self._models.on_field
 
     def _on_sites(self, facts: Facts, first: int) -> Int32:

@@ -13,6 +13,7 @@ from cypher import schema
 from cypher.schema import NONE
 from engine import heap
 from engine.flow import INTO_CALL, LOCAL, OUT_OF_CALL, RETURN, Fact, FactRelation, Flow, Step
+from engine.hops import Hop, Hops, steps_of
 
 # Kinds of origin.
 CONSTANT, CLASS_LITERAL, NEW, RULE, CLASS_OF, SOURCE, NATIVE, ENTRY, GIVEN = (
@@ -86,52 +87,41 @@ class Chains:
         return found
 
     def _search(self, pointer: int, obj: int, *, exact: bool) -> Chain | None:
-        """Goes back breadth first, steps within a method before others."""
+        """Goes back breadth first, hops within a method before others."""
+        hops = Hops(self._flow, obj)
         start: _State = (pointer, ())
-        came: dict[_State, tuple[_State, Step] | None] = {start: None}
-        queue: deque[tuple[_State, tuple[_State, Step] | None]] = deque([(start, None)])
-        done: set[_State] = set()
-        ends: list[_State] = []
+        came: dict[_State, tuple[_State, Hop] | None] = {}
+        queue: deque[tuple[_State, tuple[_State, Hop] | None]] = deque([(start, None)])
         while queue:
             state, by = queue.popleft()
-            if state in done:
+            if state in came:
                 continue
-            done.add(state)
             came[state] = by
             origin = self._origin(state[0], obj)
             if origin is not None:
-                return Chain(obj, origin, self._steps(state, came, start))
-            if exact and len(done) > _STATES:
+                return Chain(obj, origin, self._steps(state, came))
+            if exact and len(came) > _STATES:
                 return None
-            steps = self._flow.steps_into(state[0], obj)
-            if not steps:
-                ends.append(state)
-            for step in steps:
-                context = _before(step, state[1]) if exact else ()
-                if context is None or len(context) > _DEPTH:
-                    continue
-                before = (step.source, context)
-                if before not in done:
-                    if step.kind in LOCAL:
-                        queue.appendleft((before, (state, step)))
+            entered = state[1][-1] if state[1] else NONE
+            for hop in hops.into(state[0], entered):
+                context = _before(hop, state[1]) if exact else ()
+                if len(context) <= _DEPTH and (before := (hop.source, context)) not in came:
+                    if hop.kind in LOCAL:
+                        queue.appendleft((before, (state, hop)))
                     else:
-                        queue.append((before, (state, step)))
-        if exact and not ends:
+                        queue.append((before, (state, hop)))
+        end = next((state for state in came if hops.is_end(state[0])), None)
+        if end is None and exact:
             return None
-        return Chain(
-            obj, self._given((ends or [start])[0][0], obj), self._steps((ends or [start])[0], came, start)
-        )
+        end = end or start
+        return Chain(obj, self._given(end[0], obj), self._steps(end, came))
 
-    def _steps(
-        self, state: _State, came: dict[_State, tuple[_State, Step] | None], start: _State
-    ) -> tuple[Step, ...]:
+    def _steps(self, state: _State, came: dict[_State, tuple[_State, Hop] | None]) -> tuple[Step, ...]:
         """Returns the steps from `state` on, those that leave a call elsewhere than it was entered marked."""
-        steps = []
-        while state != start:
-            by = came[state]
-            assert by is not None
-            state, step = by
-            steps.append(step)
+        steps: list[Step] = []
+        while (by := came[state]) is not None:
+            state, hop = by
+            steps += steps_of(self._flow, hop)
         return tuple(_marked(steps))
 
     # --- origins
@@ -230,17 +220,13 @@ class Chains:
         return Origin(kind, pointer, NONE, NONE, (Fact("PointsTo", (pointer, obj)),))
 
 
-def _before(step: Step, context: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Returns the calls to be left before `step`, None if it leaves another one than was entered last."""
-    if step.kind in LOCAL:
+def _before(hop: Hop, context: tuple[int, ...]) -> tuple[int, ...]:
+    """Returns the calls to be left before `hop`."""
+    if hop.kind in LOCAL:
         return context
-    if step.kind in OUT_OF_CALL:
-        return (*context, step.site)
-    if step.kind in INTO_CALL:
-        if not context:
-            return ()
-        return context[:-1] if context[-1] == step.site else None
-    return ()
+    if hop.kind in OUT_OF_CALL:
+        return (*context, hop.row)
+    return context[:-1] if hop.kind in INTO_CALL else ()
 
 
 def _marked(steps: Iterable[Step]) -> Iterator[Step]:

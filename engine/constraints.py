@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cypher import schema
 from cypher.program import Program
@@ -60,7 +61,8 @@ class Constraints:
     """Enters facts into a solver, and keeps what provenance needs of them.
 
     `on_sites(facts of one batch, first site)` is called before sites are entered and returns the sites whose
-    results a model supplies; `on_field(field, pointer)` when a static field gets its pointer.
+    results a model supplies; `opaque(callees)` says which methods the rules stand for, so that no tracked object
+    goes into their bodies; `on_field(field, pointer)` when a static field gets its pointer.
     """
 
     def __init__(self, program: Program, solver: Solver, precision: Precision) -> None:
@@ -69,6 +71,7 @@ class Constraints:
         self.batches: list[Facts] = []
         self.static_fields = IdMap()
         self.on_sites: Callable[[Facts, int], Int32] = lambda *_: np.empty(0, np.int32)
+        self.opaque: Callable[[Int32], NDArray[np.bool_]] = lambda callees: np.zeros(callees.size, bool)
         self.on_field: Callable[[int, int], None] = lambda *_: None
         self._merged, self._texts, self._initialised = IdMap(), IdMap(), IdMap()
         self._string, self._throwable = program.type_named(STRING), program.type_named(THROWABLE)
@@ -115,9 +118,12 @@ class Constraints:
     def class_types(self, objects: Int32) -> Int32:
         """Returns the type that each object is the class object of; -1 if it is none that the solver made."""
         made, types = self.solver.class_object_types()
-        known = np.full(int(max(made.max(initial=0), objects.max(initial=0))) + 1, NONE, np.int32)
-        known[made] = types
-        found: Int32 = known[objects]
+        if not made.size:
+            return np.full(objects.size, NONE, np.int32)
+        # Ids of tracked objects may be far apart.
+        order = np.argsort(made)
+        place = np.minimum(np.searchsorted(made[order], objects), made.size - 1)
+        found: Int32 = np.where(made[order][place] == objects, types[order][place], NONE).astype(np.int32)
         return found
 
     def put(self, pointer: int, obj: int) -> None:
@@ -323,15 +329,28 @@ class Constraints:
             results[modelled - first] = NONE
             self.sites.cut(modelled)
         local = arguments.site - first
+        variables = self._screened(arguments.variable, self.opaque(invoke.callee)[local])
         receiving = (arguments.position == 0) & (invoke.kind[local] != STATIC)
         receivers = np.full(number, NONE, np.int32)
-        receivers[local[receiving]] = arguments.variable[receiving]
+        receivers[local[receiving]] = variables[receiving]
         others = ~receiving
         at = np.concatenate(([0], np.cumsum(np.bincount(local[others], minlength=number)))).astype(np.int64)
         self.solver.add_sites(
             invoke.kind, np.where(invoke.kind == VIRTUAL, invoke.signature, invoke.callee), receivers, results,
-            invoke.thrown, at, arguments.position[others], arguments.variable[others],
+            invoke.thrown, at, arguments.position[others], variables[others],
         )  # fmt: skip
+
+    def _screened(self, variables: Int32, opaque: NDArray[np.bool_]) -> Int32:
+        """Returns pointers that get all but the tracked objects of `variables`, where they are `opaque`."""
+        if not opaque.any():
+            return variables
+        sources, inverse = np.unique(variables[opaque], return_inverse=True)
+        first = self.solver.add_pointers(sources.size)
+        screens = np.arange(first, first + sources.size, dtype=np.int32)
+        self.solver.assign_untracked(sources, screens)
+        screened = variables.copy()
+        screened[opaque] = screens[inverse]
+        return screened
 
     def _enter_initialisations(self, found: Rows) -> None:
         clinits = [self._clinits_of(type_) for type_ in found.type.tolist()]

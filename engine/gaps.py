@@ -53,7 +53,8 @@ class Gaps:
                 elif each not in seen and self._flow.sets.is_empty(each):
                     seen.add(each)
                     queue.append(each)
-        return list(found)[:most]
+        telling = [each for each in found if each.kind != NULL]
+        return (telling or list(found))[:most]
 
     def _before(self, pointer: int) -> Iterator[Gap | int]:
         """Yields the pointers from which `pointer` might get something, and gaps."""

@@ -16,11 +16,12 @@ from engine import heap
 from engine.chains import CLASS_OF, CONSTANT, RULE, SOURCE, Chain, Chains, Marks
 from engine.computed import Computations, MemberName
 from engine.constraints import STRING
-from engine.flow import LOCAL, Evidence, Flow, Index
+from engine.flow import LOCAL, Evidence, Flow
 from engine.gaps import Gap, Gaps
 from engine.reflection import api
 from engine.reflection.sources import COMPUTED, Source, sources_by_method
 from engine.result import Derived, ReflectiveSite, Target
+from engine.sets import Index
 from engine.sites import INITIALISATION
 
 # What the subject of a call is, by its role.
@@ -185,6 +186,9 @@ class Provenance:
                 found += self._open_questions(explained, operand, pointer, objects, unknown)
             elif not explained.targets:
                 found.append(Question(EMPTY, None, operand, pointer))
+        if any(each.kind == EMPTY for each in found):
+            # A constant says nothing where the other operand is missing.
+            found = [each for each in found if each.kind != ABSENT]
         return sorted(found, key=lambda each: _ORDER.index(each.kind))
 
     def _open_questions(

@@ -39,6 +39,10 @@ def words_of(objects: BitMap) -> tuple[Int32, Int64]:
     return keys[first].astype(np.int32), np.bitwise_or.reduceat(bits, first).view(np.int64)
 
 
+# Stands for a type whose instances are the tracked objects.
+TRACKED = -2
+
+
 class Edge(NamedTuple):
     """A copy to `target`: of everything, or of what is (`keeps`), or is not, a subtype of `type`."""
 
@@ -155,6 +159,9 @@ class ReferenceSolver:
     def exclude(self, sources: Int32, types: Int32, targets: Int32) -> None:
         self._put(self._filter_out, sources, types, targets)
 
+    def assign_untracked(self, sources: Int32, targets: Int32) -> None:
+        self._put(self._copy_untracked, sources, targets)
+
     def load(self, bases: Int32, fields: Int32, targets: Int32) -> None:
         self._put(lambda base, *row: self._use(base, partial(self._load, *row)), bases, fields, targets)
 
@@ -252,6 +259,8 @@ class ReferenceSolver:
         """Returns those of `objects` that an edge lets pass; every object is a subtype of Object."""
         if type_ in {NONE, self._object_type}:
             return objects
+        if type_ == TRACKED:
+            return objects - BitMap(range(TRACKED_FROM, self._tracked))
         return objects & self._instances[type_] if keeps else objects - self._instances[type_]
 
     def _connect(self, source: int, edge: Edge) -> None:
@@ -271,6 +280,10 @@ class ReferenceSolver:
     # PointsTo(x, o) :- Assign(y, x), PointsTo(y, o).
     def _copy(self, source: int, target: int) -> None:
         self._connect(source, Edge(target))
+
+    # PointsTo(x, o) :- AssignUntracked(y, x), PointsTo(y, o), not Tracked(o).
+    def _copy_untracked(self, source: int, target: int) -> None:
+        self._connect(source, Edge(target, TRACKED, keeps=False))
 
     # PointsTo(x, o) :- Cast(y, t, x), PointsTo(y, o), o <: t.
     def _filter(self, source: int, type_: int, target: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
@@ -64,6 +65,11 @@ class Reflection:
     def _method(self, each: Api) -> int:
         type_ = self._program.type_named(each.owner)
         return self._program.method_of(type_, each.name, each.descriptor) if type_ >= 0 else NONE
+
+    def is_api(self, callees: Int32) -> NDArray[np.bool_]:
+        """Returns which methods are final ones of the reflective API, which the rules stand for."""
+        methods = [method for method, each in self._api.items() if each.owner != LOADER]
+        return np.isin(callees, np.array(methods, np.int32)) & self.active
 
     # --- finding sites
     def on_sites(self, facts: Facts) -> Int32:

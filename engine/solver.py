@@ -93,6 +93,9 @@ class Solver(Protocol):
     def exclude(self, sources: Int32, types: Int32, targets: Int32) -> None:
         """PointsTo(target, o) :- PointsTo(source, o), not o <: type."""
 
+    def assign_untracked(self, sources: Int32, targets: Int32) -> None:
+        """PointsTo(target, o) :- PointsTo(source, o), o is not tracked."""
+
     def load(self, bases: Int32, fields: Int32, targets: Int32) -> None:
         """PointsTo(target, o) :- PointsTo(base, b), FieldPointsTo(b, field, o); field -1: array elements."""
 
@@ -118,6 +121,7 @@ class Solver(Protocol):
         """Goes on to the fixpoint, or until about `budget` units of work are done or methods were reached.
 
         Returns FIXPOINT only if no method was reached in this call: the facts of those are still to be added.
+        If anything is to be taken from `take_watched`, more may be reported after the next call.
         """
 
     def take_reached(self) -> tuple[Int32, Int32]:

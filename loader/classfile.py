@@ -111,11 +111,32 @@ def text_of(encoded: bytes) -> str:
         raise MalformedClass("CLS-UTF8", "a character of four bytes in modified UTF-8")
     try:
         units = encoded.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError as error:
-        raise MalformedClass("CLS-UTF8", f"modified UTF-8: {error.reason}") from None
+    except UnicodeDecodeError:
+        units = _lenient(encoded)
     if _SURROGATE(encoded) is None:
         return units
     return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _lenient(encoded: bytes) -> str:
+    """Returns the UTF-16 units of modified UTF-8 that may be longer than it need be.
+
+    The JVM takes that from class files before version 48, and regular expression tables of that time have it.
+    """
+    units = []
+    place = 0
+    while place < len(encoded):
+        first = encoded[place]
+        size = 1 if first < 0x80 else 2 if 0xC0 <= first < 0xE0 else 3 if 0xE0 <= first < 0xF0 else 0
+        rest = encoded[place + 1 : place + size]
+        if not size or len(rest) != size - 1 or any(each & 0xC0 != 0x80 for each in rest):
+            raise MalformedClass("CLS-UTF8", f"byte {place} of a text is no modified UTF-8")
+        unit = first if size == 1 else first & (0x1F if size == 2 else 0xF)
+        for each in rest:
+            unit = unit << 6 | each & 0x3F
+        units.append(chr(unit))
+        place += size
+    return "".join(units)
 
 
 def utf8_of(encoded: bytes) -> bytes:

@@ -353,7 +353,7 @@ class Frame:
             region = waiting.pop()
             target, type_index = region[0]
             every = not type_index or self.pool.pool.class_name(type_index) == b"java/lang/Throwable"
-            type_ref = self.pool.types[type_index] if type_index else self.pool.throwable()
+            type_ref = self.pool.type(type_index) if type_index else self.pool.throwable()
             source = variables[region]
             self.catch.extend((target, source, type_ref, self.handler_variables[target]))
             if every:

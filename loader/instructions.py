@@ -10,6 +10,17 @@ from collections.abc import Callable
 
 from loader.classfile import MalformedClass
 from loader.frame import Frame
+from loader.jumps import (
+    branch_on_one,
+    branch_on_two,
+    go_to,
+    return_nothing,
+    return_reference,
+    subroutine,
+    subroutine_return,
+    switch,
+    throw,
+)
 from loader.opcodes import (
     AALOAD,
     AASTORE,
@@ -39,7 +50,6 @@ from loader.opcodes import (
     JSR,
     JSR_W,
     LDC,
-    LENGTH,
     LOOKUPSWITCH,
     MULTIANEWARRAY,
     NEW,
@@ -54,9 +64,6 @@ from loader.opcodes import (
     RETURN,
     TABLESWITCH,
     WIDE,
-    branch_target,
-    next_instruction,
-    switch_targets,
 )
 from loader.symbols import REFERENCE, TWO
 from loader.unit import STRING
@@ -93,7 +100,7 @@ def load_constant(frame: Frame, place: int) -> int:
     # Most are strings, and most strings are used once, so that these aren't remembered.
     kind, ref, value = STRING, frame.pool.string(index), REFERENCE
     if ref < 0:
-        kind, ref, value = frame.pool.constants[index]
+        kind, ref, value = frame.pool.constant(index)
     if value != REFERENCE:
         frame.stack.append(0)
     else:
@@ -106,7 +113,7 @@ def load_constant(frame: Frame, place: int) -> int:
 
 def load_wide_constant(frame: Frame, place: int) -> int:
     """Pushes a long or double of the pool (`ldc2_w`)."""
-    if frame.pool.constants[_index(frame.code, place)][2] != TWO:
+    if frame.pool.constant(_index(frame.code, place))[2] != TWO:
         raise MalformedClass("CLS-CP", f"the constant at {place} is no long or double")
     frame.stack.extend((0, 0))
     return place + 3
@@ -169,7 +176,7 @@ def shuffle(frame: Frame, place: int) -> int:
 def new(frame: Frame, place: int) -> int:
     """Makes an object."""
     target = frame.variable()
-    frame.new.extend((place, frame.pool.types[_index(frame.code, place)], target))
+    frame.new.extend((place, frame.pool.type(_index(frame.code, place)), target))
     frame.stack.append(target)
     return place + 3
 
@@ -189,7 +196,7 @@ def new_array(frame: Frame, place: int) -> int:
     """Makes an array of references (`anewarray`)."""
     target = frame.next_variable
     frame.next_variable = target + 1
-    frame.new.extend((place, frame.pool.arrays[_index(frame.code, place)], target))
+    frame.new.extend((place, frame.pool.array(_index(frame.code, place)), target))
     length = -1 - frame.stack[-1]
     if 0 <= length <= _LONGEST_ARGUMENT:
         frame.arrays[target] = length
@@ -219,7 +226,8 @@ def new_arrays(frame: Frame, place: int) -> int:
 
 def get_field(frame: Frame, place: int) -> int:
     """Loads a field of an object."""
-    ref, kind = frame.pool.fields[_index(frame.code, place)]
+    index = _index(frame.code, place)
+    ref, kind = frame.pool.fields.get(index) or frame.pool.field(index)
     stack = frame.stack
     if kind != REFERENCE:
         stack[-1] = 0
@@ -237,7 +245,8 @@ def get_field(frame: Frame, place: int) -> int:
 
 def put_field(frame: Frame, place: int) -> int:
     """Stores to a field of an object."""
-    ref, kind = frame.pool.fields[_index(frame.code, place)]
+    index = _index(frame.code, place)
+    ref, kind = frame.pool.fields.get(index) or frame.pool.field(index)
     stack = frame.stack
     value = stack.pop()
     if kind == TWO:
@@ -250,7 +259,8 @@ def put_field(frame: Frame, place: int) -> int:
 
 def get_static(frame: Frame, place: int) -> int:
     """Loads a static field."""
-    ref, kind = frame.pool.fields[_index(frame.code, place)]
+    index = _index(frame.code, place)
+    ref, kind = frame.pool.fields.get(index) or frame.pool.field(index)
     if kind == REFERENCE:
         target = frame.variable()
         frame.static_load.extend((place, ref, target))
@@ -265,7 +275,8 @@ def get_static(frame: Frame, place: int) -> int:
 
 def put_static(frame: Frame, place: int) -> int:
     """Stores to a static field."""
-    ref, kind = frame.pool.fields[_index(frame.code, place)]
+    index = _index(frame.code, place)
+    ref, kind = frame.pool.fields.get(index) or frame.pool.field(index)
     value = frame.stack.pop()
     if kind == TWO:
         frame.stack.pop()
@@ -301,7 +312,7 @@ def store_element(frame: Frame, place: int) -> int:
 def cast(frame: Frame, place: int) -> int:
     """Casts (`checkcast`); null stays null."""
     value = frame.stack[-1]
-    type_ref = frame.pool.types[_index(frame.code, place)]
+    type_ref = frame.pool.type(_index(frame.code, place))
     if value > 0:
         target = frame.variable()
         frame.cast.extend((place, value, type_ref, target))
@@ -318,8 +329,12 @@ def invoke(frame: Frame, place: int) -> int:
     """Calls a method."""
     code, stack = frame.code, frame.stack
     opcode = code[place]
-    calls = frame.pool.static_calls if opcode == INVOKESTATIC else frame.pool.calls
-    target, slots, returns, references = calls[code[place + 1] << 8 | code[place + 2]]
+    index = code[place + 1] << 8 | code[place + 2]
+    if opcode == INVOKESTATIC:
+        found = frame.pool.static_calls.get(index) or frame.pool.static_call(index)
+    else:
+        found = frame.pool.calls.get(index) or frame.pool.call(index)
+    target, slots, returns, references = found
     if slots:
         if len(stack) < slots:
             raise _underflow(place)
@@ -344,7 +359,7 @@ def invoke(frame: Frame, place: int) -> int:
 
 def invoke_dynamic(frame: Frame, place: int) -> int:
     """Calls a dynamic call site."""
-    bootstrap, signature, slots, returns, references = frame.pool.dynamic_calls[_index(frame.code, place)]
+    bootstrap, signature, slots, returns, references = frame.pool.dynamic_call(_index(frame.code, place))
     stack = frame.stack
     _check(frame, slots, place)
     for position, depth in references:
@@ -357,77 +372,6 @@ def invoke_dynamic(frame: Frame, place: int) -> int:
     stack.extend((result,) if returns == REFERENCE else (0,) * returns)
     frame.dynamic.extend((place, bootstrap, signature, result, frame.thrown or frame.thrown_here()))
     return place + 5
-
-
-# --- control
-
-
-def branch_on_one(frame: Frame, place: int) -> int:
-    """Branches on what is on top, or goes on (`ifeq` … `ifle`, `ifnull`, `ifnonnull`)."""
-    frame.stack.pop()
-    frame.join(branch_target(frame.code, place))
-    return place + 3
-
-
-def branch_on_two(frame: Frame, place: int) -> int:
-    """Branches on a comparison, or goes on (`if_icmpeq` … `if_acmpne`)."""
-    frame.stack.pop()
-    frame.stack.pop()
-    frame.join(branch_target(frame.code, place))
-    return place + 3
-
-
-def go_to(frame: Frame, place: int) -> int:
-    """Branches."""
-    frame.join(branch_target(frame.code, place))
-    return ~(place + LENGTH[frame.code[place]])
-
-
-def switch(frame: Frame, place: int) -> int:
-    """Branches to one of many places."""
-    frame.stack.pop()
-    targets, following = switch_targets(frame.code, place)
-    for target in targets:
-        frame.join(target)
-    return ~following
-
-
-def subroutine(frame: Frame, place: int) -> int:
-    """Enters a subroutine; the return address is no value that matters."""
-    frame.stack.append(0)
-    frame.join(branch_target(frame.code, place))
-    return ~(place + LENGTH[frame.code[place]])
-
-
-def subroutine_return(frame: Frame, place: int) -> int:
-    """Returns from a subroutine, to behind each of its calls."""
-    targets = frame.returns.get(place)
-    if not targets:
-        raise MalformedClass("CLS-JSR", f"the ret at {place} is of no subroutine")
-    for target in targets:
-        frame.join(target)
-    return ~next_instruction(frame.code, place)
-
-
-def return_nothing(_frame: Frame, place: int) -> int:
-    """Returns no reference."""
-    return ~(place + 1)
-
-
-def return_reference(frame: Frame, place: int) -> int:
-    """Returns a reference."""
-    value = frame.stack[-1]
-    if value > 0:
-        frame.assign.extend((place, value, frame.thrown_variable - 1))
-    return ~(place + 1)
-
-
-def throw(frame: Frame, place: int) -> int:
-    """Throws."""
-    value = frame.stack[-1]
-    if value > 0:
-        frame.assign.extend((place, value, frame.thrown or frame.thrown_here()))
-    return ~(place + 1)
 
 
 def unknown(frame: Frame, place: int) -> int:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from struct import Struct
 from struct import error as StructError
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from loader.classfile import (
     CLASS,
@@ -38,6 +37,9 @@ Call = tuple[int, int, int, References]
 # What a dynamic call does: bootstrap row, signature, then as above.
 DynamicCall = tuple[int, int, int, int, References]
 
+# The kind of a constant that can be loaded, its reference (both as in `loader.unit`), and the kind of value.
+Constant = tuple[int, int, int]
+
 # How many places of the operand stack a value takes, and whether it is a reference.
 VOID, ONE, TWO, REFERENCE = range(4)
 
@@ -47,8 +49,6 @@ _reference = Struct(">BHH").unpack_from
 
 _PARAMETER = re.compile(rb"\[*(?:L[^;]*;|[BCDFIJSZ])")
 _METHOD_DESCRIPTOR = re.compile(rb"\(((?:\[*(?:L[^;]+;|[BCDFIJSZ]))*+)\)(V|\[*(?:L[^;]+;|[BCDFIJSZ]))")
-
-Found = TypeVar("Found")
 
 
 class Texts(dict[bytes, int]):
@@ -65,21 +65,6 @@ class Texts(dict[bytes, int]):
         if number == len(self.encoded):
             self.encoded.append(plain)
         return number
-
-
-class Lookup(dict[int, Found], Generic[Found]):
-    """What constants of one pool stand for, by index, each found when it is first asked for."""
-
-    def __init__(self, find: Callable[[int], Found]) -> None:
-        super().__init__()
-        self._find = find
-
-    def __missing__(self, index: int) -> Found:
-        try:
-            found = self[index] = self._find(index)
-        except (IndexError, StructError):
-            raise _no(index) from None
-        return found
 
 
 class Shape(NamedTuple):
@@ -195,13 +180,12 @@ class Pool:
         self.bootstraps = bootstraps  # how many the class has
         self.dangling = False  # whether a constant names a bootstrap method that isn't there
         self._pairs: dict[int, tuple[tuple[int, int], bytes]] = {}
-        self.types = Lookup(self._type)
-        self.arrays = Lookup(self._array)
-        self.calls = Lookup(self._call)
-        self.static_calls = Lookup(self._static_call)
-        self.dynamic_calls = Lookup(self._dynamic_call)
-        self.fields = Lookup(self._field)
-        self.constants = Lookup(self._constant)
+        # What constants stand for, by index, once somebody has asked.
+        self.types: dict[int, int] = {}
+        self.calls: dict[int, Call] = {}
+        self.static_calls: dict[int, Call] = {}
+        self.fields: dict[int, tuple[int, int]] = {}
+        self._constants: dict[int, Constant] = {}
 
     def text(self, index: int) -> int:
         """Returns the text of a UTF8."""
@@ -241,47 +225,87 @@ class Pool:
         """Returns the row of a method handle."""
         kind, reference = self.pool.handle(index)
         if 1 <= kind <= 4:
-            key = kind, self.fields[reference][0]
+            key = kind, self.field(reference)[0]
         elif 5 <= kind <= 9:
             key = kind, self.method_ref(reference)
         else:
             raise MalformedClass("CLS-CP", f"a method handle of kind {kind}")
         return self.symbols.handles.setdefault(key, len(self.symbols.handles))
 
-    def method_ref(self, index: int) -> int:
-        """Returns the method_ref of a METHOD or INTERFACE_METHOD."""
-        try:
-            return self._method(index)[0]
-        except (IndexError, StructError):
-            raise _no(index) from None
-
-    def _type(self, index: int) -> int:
-        data, place = self._data, self._at[index]
-        if data[place] != CLASS:
-            raise _no(index)
-        text = self.text(data[place + 1] << 8 | data[place + 2])
-        known = self.symbols.types.get(text)
+    def type(self, index: int) -> int:
+        """Returns the type_ref of a CLASS."""
+        known = self.types.get(index)
         if known is None:
-            known = self.symbols.type(self.pool.class_name(index))
+            text = self.text(self.pool.index_in(index, CLASS))
+            known = self.symbols.types.get(text)
+            if known is None:
+                known = self.symbols.type(self.pool.class_name(index))
+            self.types[index] = known
         return known
 
-    def _array(self, index: int) -> int:
+    def array(self, index: int) -> int:
+        """Returns the type_ref of arrays whose elements are of a CLASS."""
         return self.symbols.type(array_of(self.pool.class_name(index)))
+
+    def method_ref(self, index: int) -> int:
+        """Returns the method_ref of a METHOD or INTERFACE_METHOD."""
+        return self._method(index)[0]
+
+    def call(self, index: int) -> Call:
+        """Returns what a call of an instance method does, given the index of the METHOD."""
+        ref, (slots, returns, _, _, references) = self._method(index)
+        found = self.calls[index] = ref, slots + 1, returns, references
+        return found
+
+    def static_call(self, index: int) -> Call:
+        """Returns what a call of a static method does."""
+        ref, (slots, returns, _, references, _) = self._method(index)
+        found = self.static_calls[index] = ref, slots, returns, references
+        return found
+
+    def dynamic_call(self, index: int) -> DynamicCall:
+        """Returns what a dynamic call does."""
+        row, name_and_type = self.pool.pair_in(index, INVOKE_DYNAMIC)
+        name, descriptor = self.pool.pair_in(name_and_type, NAME_AND_TYPE)
+        signature = self.symbols.signature(self.text(name), self.text(descriptor))
+        slots, returns, _, references, _ = self.symbols.shape(self.pool.utf8(descriptor))
+        return self.bootstrap(row), signature, slots, returns, references
+
+    def field(self, index: int) -> tuple[int, int]:
+        """Returns field_ref and kind of a FIELD."""
+        owner, pair, descriptor = self._member(index, _FIELDS)
+        refs = self.symbols.field_refs
+        found = self.fields[index] = refs.setdefault((owner, *pair), len(refs)), kind_of(descriptor)
+        return found
+
+    def constant(self, index: int) -> Constant:
+        """Returns what can be loaded."""
+        known = self._constants.get(index)
+        if known is None:
+            known = self._constants[index] = self._constant(index)
+        return known
 
     def _member(self, index: int, tags: tuple[int, ...]) -> tuple[int, tuple[int, int], bytes]:
         """Returns type_ref, texts of name and descriptor, and the descriptor of a FIELD or METHOD."""
-        data = self._data
-        tag, owner, name_and_type = _reference(data, self._at[index])
+        tag, owner, name_and_type = self._three(index)
         if tag not in tags:
             raise _no(index)
         pair = self._pairs.get(name_and_type)
         if pair is None:
-            tag, name, descriptor = _reference(data, self._at[name_and_type])
+            tag, name, descriptor = self._three(name_and_type)
             if tag != NAME_AND_TYPE:
                 raise _no(name_and_type)
             key = self.text(name), self.text(descriptor)
             pair = self._pairs[name_and_type] = key, self.pool.utf8(descriptor)
-        return self.types[owner], *pair
+        return self.type(owner), *pair
+
+    def _three(self, index: int) -> tuple[int, int, int]:
+        """Returns the kind of a constant and the two indexes that may be in it."""
+        try:
+            tag, first, second = _reference(self._data, self._at[index])
+        except (IndexError, StructError):
+            raise _no(index) from None
+        return tag, first, second
 
     def _method(self, index: int) -> tuple[int, Shape]:
         """Returns method_ref and what the descriptor says."""
@@ -294,35 +318,13 @@ class Pool:
             symbols.reflective.add(ref)
         return ref, symbols.shapes.get(pair[1]) or symbols.shape(descriptor)
 
-    def _call(self, index: int) -> Call:
-        ref, (slots, returns, _, _, references) = self._method(index)
-        return ref, slots + 1, returns, references
-
-    def _static_call(self, index: int) -> Call:
-        ref, (slots, returns, _, references, _) = self._method(index)
-        return ref, slots, returns, references
-
-    def _dynamic_call(self, index: int) -> DynamicCall:
-        row, name_and_type = self.pool.pair_in(index, INVOKE_DYNAMIC)
-        name, descriptor = self.pool.pair_in(name_and_type, NAME_AND_TYPE)
-        signature = self.symbols.signature(self.text(name), self.text(descriptor))
-        slots, returns, _, references, _ = self.symbols.shape(self.pool.utf8(descriptor))
-        return self.bootstrap(row), signature, slots, returns, references
-
-    def _field(self, index: int) -> tuple[int, int]:
-        """Returns field_ref and kind."""
-        owner, pair, descriptor = self._member(index, _FIELDS)
-        refs = self.symbols.field_refs
-        return refs.setdefault((owner, *pair), len(refs)), kind_of(descriptor)
-
-    def _constant(self, index: int) -> tuple[int, int, int]:
-        """Returns the kind of constant, its reference (as in `loader.unit`), and the kind of value."""
+    def _constant(self, index: int) -> Constant:
         pool = self.pool
         tag = pool.tag(index)
         if tag == STRING_TAG:
             return STRING, self.text(pool.index_in(index, tag)), REFERENCE
         if tag == CLASS:
-            return CLASS_CONSTANT, self.types[index], REFERENCE
+            return CLASS_CONSTANT, self.type(index), REFERENCE
         if tag == METHOD_TYPE_TAG:
             return METHOD_TYPE, self.text(pool.index_in(index, tag)), REFERENCE
         if tag == METHOD_HANDLE_TAG:

@@ -152,10 +152,10 @@ class _Translator:
             pool,
             name,
             bootstraps,
-            pool.types[file.superclass] if file.superclass else NONE,
-            [pool.types[index] for index in file.interfaces],
+            pool.type(file.superclass) if file.superclass else NONE,
+            [pool.type(index) for index in file.interfaces],
             pool.text(source) if source else NONE,
-            pool.types[host] if host else NONE,
+            pool.type(host) if host else NONE,
             fields,
             [self._field_constant(file, pool, each.member) for each in fields],
             self._declared(pool, file.methods.rows),
@@ -182,7 +182,7 @@ class _Translator:
         index = file.index_attribute(b"ConstantValue", member.attributes)
         if not index:
             return NONE
-        kind, ref, _ = pool.constants[index]
+        kind, ref, _ = pool.constant(index)
         return ref if kind == STRING else NONE
 
     def _add(self, described: _Class) -> None:
@@ -267,7 +267,7 @@ class _Translator:
         for row in described.bootstraps:
             try:
                 kind, method = self._bootstrap_method(described.pool, row)
-                arguments = [described.pool.constants[index][:2] for index in row.arguments]
+                arguments = [described.pool.constant(index)[:2] for index in row.arguments]
             except MalformedClass as problem:
                 self.report(MalformedClass("CLS-INDY", problem.text))
                 kind, method, arguments = 0, NONE, []

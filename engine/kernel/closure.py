@@ -8,6 +8,7 @@ from cypher.schema import SPECIAL, VIRTUAL
 from engine.kernel.collapse import collapse
 from engine.kernel.compiled import compiled, compiled_allocating, entry
 from engine.kernel.graph import (
+    TRACKED_MASK,
     add_edge,
     class_object,
     condition_of,
@@ -40,6 +41,7 @@ from engine.kernel.state import (
     PUT_EXCLUDE,
     PUT_OBJECT,
     PUT_REACH,
+    PUT_UNTRACKED,
     PUT_USE,
     REACHED,
     RECEIVERS,
@@ -524,6 +526,8 @@ def take_row(state: State, kind: int, first: int, second: int, third: int, fourt
         condition = condition_of(types, count, third)
         if condition > 0:
             add_edge(state, first, second, -condition)
+    elif kind == PUT_UNTRACKED:
+        add_edge(state, first, second, -TRACKED_MASK - 1)
     elif kind == PUT_USE:
         if max(count[ROOTS], count[CLASS_USES]) == state.slice.root.size:
             count[FULL] = 1

@@ -37,6 +37,10 @@ from engine.kernel.state import (
 LAST_STAMP = 2**31 - 1
 
 
+# The row of `mask` that holds all tracked objects.
+TRACKED_MASK = 0
+
+
 @compiled
 def slot(first: int, second: int, slots: int) -> int:
     """Returns the slot of a pair in a table of `slots` (a power of two)."""
@@ -141,8 +145,8 @@ def mask_of(types: Types, count: Counters, supertype: int) -> int:
     known = types.type[supertype].mask
     if known > 0:
         return known
-    row = count[MASKS]
-    if row == types.mask.shape[0]:
+    row = max(count[MASKS], TRACKED_MASK + 1)
+    if row >= types.mask.shape[0]:
         count[FULL] = 1
         return 0
     count[MASKS] = row + 1
@@ -200,6 +204,7 @@ def new_tracked(types: Types, count: Counters, which: int) -> int:
         return -1
     obj = half + count[TRACKED]
     count[TRACKED] += 1
+    types.mask[TRACKED_MASK, obj >> 6] |= ONE << np.uint64(obj & 63)
     enter_object(types, obj, which)
     return int(obj)
 

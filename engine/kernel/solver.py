@@ -101,6 +101,9 @@ class KernelSolver:
     def exclude(self, sources: Int32, types: Int32, targets: Int32) -> None:
         self._put(pools.PUT_EXCLUDE, sources, targets, types)
 
+    def assign_untracked(self, sources: Int32, targets: Int32) -> None:
+        self._put(pools.PUT_UNTRACKED, sources, targets)
+
     def load(self, bases: Int32, fields: Int32, targets: Int32) -> None:
         self._put(pools.PUT_USE, bases, pools.USE_LOAD, fields + 1, targets)
 

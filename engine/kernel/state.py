@@ -102,7 +102,8 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_CLASS = range(5)
     PUT_USE,  # base, kind of use, detail, other
     PUT_REACH,  # method
     PUT_CALL,  # site, callee
-) = range(7)
+    PUT_UNTRACKED,  # source, target
+) = range(8)
 
 # Tracked objects (string constants that may name something, class objects and other metaobjects) are told
 # apart only at pointers from which something that asks can be reached; elsewhere one generic object of their

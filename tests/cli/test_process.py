@@ -44,15 +44,13 @@ def test_an_interrupt_ends_it_within_two_seconds_and_leaves_the_caches(
 
 
 def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "export", "callgraph", "--run", str(folder), "--format", "jcg"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    assert process.wait() == 0
+    command = [*COMMAND, "export", "callgraph", "--run", str(folder), "--format", "jcg"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
 
 
 def test_an_error_of_ours_ends_with_70_and_a_traceback() -> None:

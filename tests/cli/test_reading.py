@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def test_a_path_goes_from_call_to_call(heliograph: Heliograph, folder: Path) -> 
     assert [edge["callee"].partition("(")[0] for edge in path] == [
         "java.lang.Thread.start0", "java.lang.Thread.run", "demo.Plugin.run", "demo.Plugin.helper",
     ]  # fmt: skip
-    assert all(first["callee"] == second["caller"] for first, second in zip(path, path[1:], strict=False))
+    assert all(first["callee"] == second["caller"] for first, second in pairwise(path))
 
 
 def test_no_path_is_an_answer_but_an_unknown_method_is_not(heliograph: Heliograph, folder: Path) -> None:

@@ -166,14 +166,14 @@ class Feeder:
     def feed_sites(self, names: list[Site], rows: list[Row]) -> None:
         kinds, targets, *others = (list(each) for each in zip(*(row.columns for row in rows), strict=True))
         methods = [method for method, _ in names]
-        pointers = [map(self.pointer, methods, each) for each in others]
+        receivers, results, throwns = (column(map(self.pointer, methods, each)) for each in others)
         arguments = [
             (position, self.pointer(method, variable))
             for method, row in zip(methods, rows, strict=True)
             for position, variable in row.arguments
         ]
         first = self.solver.add_sites(
-            column(kinds), column(targets), *map(column, pointers),
+            column(kinds), column(targets), receivers, results, throwns,
             offsets(len(row.arguments) for row in rows),
             column(position for position, _ in arguments), column(variable for _, variable in arguments),
         )  # fmt: skip

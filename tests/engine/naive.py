@@ -90,8 +90,8 @@ class Naive:
 
     def size(self) -> int:
         pairs = sum(map(len, self.points_to.values()))
-        others = (self.reached, self.calls, self.watched, self.flows, self.wanted)
-        return pairs + sum(map(len, others))
+        graph = len(self.reached) + len(self.calls) + len(self.flows)
+        return pairs + graph + len(self.wanted) + len(self.watched)
 
     def type_of(self, obj: Obj) -> int:
         if obj[0] == "generic":
@@ -124,7 +124,7 @@ class Naive:
             return set(self.points_to[name(pointer)])
 
         match row.kind, row.columns:
-            case ("new" | "tracked"), (target, _):
+            case (("new" | "tracked"), (target, _)):
                 self.put(name(target), ("row", method, index))
             case "class_objects", (target, type_):
                 self.put(name(target), ("class", type_))

@@ -85,6 +85,7 @@ class Size(NamedTuple):
 
 
 SMALL = Size()
+MIDDLE = Size(4, 8, 4, 8, 12, 6, 4, 3)
 LARGE = Size(8, 16, 8, 20, 20, 12, 8, 6)
 
 

@@ -16,6 +16,8 @@ from tests.engine.feeding import Feeder, solved
 from tests.engine.naive import naive
 from tests.engine.programs import (
     CLASS,
+    LARGE,
+    MIDDLE,
     OBJECT,
     Program,
     Row,
@@ -81,6 +83,14 @@ def test_a_further_row_removes_nothing(
 
 @every_solver
 @given(seed=st.integers(0, 1 << 32), script=scripts)
+def test_larger_programs(make: Callable[[], Solver], seed: int, script: Script) -> None:
+    program = random_program(seed, MIDDLE)
+    assert solved(make(), program, script) == naive(program)
+
+
+@pytest.mark.slow
+@every_solver
+@given(seed=st.integers(0, 1 << 32), script=scripts)
 def test_large_programs(make: Callable[[], Solver], seed: int, script: Script) -> None:
-    program = random_program(seed)
+    program = random_program(seed, LARGE)
     assert solved(make(), program, script) == naive(program)

@@ -42,6 +42,10 @@ def test_what_is_no_modified_utf8_is_refused(wrong: bytes) -> None:
     assert caught.value.code == "CLS-UTF8"
 
 
+def test_longer_forms_than_need_be_are_read() -> None:
+    assert text_of(b"\xc1\x81\xe0\x81\x81\xe0\x83\xa4") == "AA\u00e4"
+
+
 def test_two_encodings_of_a_text_are_one_text() -> None:
     raw = RawClass()
     first, second = raw.pool.string(b"\xc0\x80"), raw.pool.string(b"\0")

@@ -1,0 +1,252 @@
+"""The hops of one object: from a pointer back to those from which it gets the object.
+
+A hop is an instruction or a call edge. Loading what was stored is one hop, from the stored variable over the field
+of an object that both may refer to: there may be thousands of such objects, of which one serves as well as another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from cypher import schema
+from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Int32, Int64
+from engine.flow import (
+    ARGUMENT,
+    ARRAY_LOAD,
+    ARRAY_STORE,
+    COPIES,
+    LOAD,
+    RECEIVER,
+    RETURN,
+    STATIC_LOAD,
+    STATIC_STORE,
+    STORE,
+    THROWN,
+    Fact,
+    FactRelation,
+    Flow,
+    Relation,
+    Step,
+)  # fmt: skip
+
+
+class Hop(NamedTuple):
+    """The object goes from pointer `source` to `target`, by `row` of a fact relation or by the call `row` of `callee`.
+
+    For a load, `stored` is the row by which the object got into the field of `base`.
+    """
+
+    kind: str
+    source: int
+    target: int
+    row: int
+    callee: int = NONE
+    base: int = NONE
+    stored: int = NONE
+
+
+_RELATIONS: dict[str, FactRelation] = {
+    **{kind: relation for relation, kind in COPIES.items()},
+    LOAD: schema.Load, ARRAY_LOAD: schema.ArrayLoad, STATIC_LOAD: schema.StaticLoad, STORE: schema.Store,
+    ARRAY_STORE: schema.ArrayStore, STATIC_STORE: schema.StaticStore,
+}  # fmt: skip
+
+
+class Hops:
+    """The hops of `obj` in one search, which goes back from a pointer, the nearest first.
+
+    A store is a hop only of the first load that may see it, and a field of a set of objects is looked at once:
+    further ones would lead to where the search has been.
+    """
+
+    def __init__(self, flow: Flow, obj: int) -> None:
+        self._flow, self._obj, self._sets = flow, obj, flow.sets
+        self._into: dict[int, list[Hop]] = {}
+        self._readable: dict[tuple[int, int], bool] = {}
+        self._stores: dict[int, list[int]] = {}
+        self._bases: dict[int, Int64] = {}
+
+    def into(self, pointer: int, entered: int) -> Iterator[Hop]:
+        """Yields the hops into `pointer`; of the calls of a parameter's method only `entered`, unless it is -1."""
+        known = self._into.get(pointer)
+        if known is None:
+            known = self._into[pointer] = list(self._plain(pointer))
+            for relation, row in self._load_rows(pointer):
+                yield from self._loads(relation, row)
+        yield from known
+        yield from self._arguments(pointer, entered)
+
+    def is_end(self, pointer: int) -> bool:
+        """Returns whether the object comes to a pointer that the search has seen by no hop at all."""
+        if self._into[pointer] or next(self._arguments(pointer, NONE), None) is not None:
+            return False
+        return not any(self._readable[self._shape(*each)] for each in self._load_rows(pointer))
+
+    def _load_rows(self, pointer: int) -> Iterator[tuple[Relation, int]]:
+        for relation, row in self._flow.rows_into(pointer):
+            if relation is schema.Load or relation is schema.ArrayLoad:
+                yield relation, row
+
+    def _plain(self, pointer: int) -> Iterator[Hop]:
+        """Yields the hops into a pointer by copies, results and static fields; for a field of an object, by stores."""
+        facts = self._flow.evidence.facts
+        if int(self._flow.evidence.points_to.base[pointer]) >= 0:
+            yield from self._stores_into(pointer)
+            return
+        for relation, row in self._flow.rows_into(pointer):
+            if relation in COPIES:
+                source = int(facts[relation].source[row])
+                if self._sets.contains(source, self._obj):
+                    yield Hop(COPIES[relation], source, pointer, row)
+            elif relation is schema.StaticLoad:
+                source = self._flow.pointer_of_static.get(int(facts[relation].field[row]), NONE)
+                if source >= 0 and self._sets.contains(source, self._obj):
+                    yield Hop(STATIC_LOAD, source, pointer, row)
+            elif relation in (RETURN, THROWN):
+                yield from self._results(str(relation), row, pointer)
+        field = self._flow.field_of_static.get(pointer)
+        if field is not None:
+            for row in self._flow.rows_of(schema.StaticStore, "field", field):
+                source = int(facts[schema.StaticStore].source[row])
+                if source >= 0 and self._sets.contains(source, self._obj):
+                    yield Hop(STATIC_STORE, source, pointer, row)
+
+    def _results(self, kind: str, site: int, pointer: int) -> Iterator[Hop]:
+        if kind == RETURN and int(self._flow.evidence.sites.cut[site]):
+            return
+        for callee in self._flow.callees(site):
+            source = self._flow.variable(callee, self._flow.parameters_of(callee) + (kind == THROWN))
+            if self._sets.contains(source, self._obj):
+                yield Hop(kind, source, pointer, site, callee)
+
+    # --- calls
+    def _arguments(self, pointer: int, entered: int) -> Iterator[Hop]:
+        owner = self._flow.method_of(pointer)
+        if owner is None or owner[1] >= self._flow.parameters_of(owner[0]):
+            return
+        method, position = owner
+        sites = self._flow.evidence.sites
+        if entered >= 0:
+            calling = np.array([entered], np.int32)
+        else:
+            calling = np.array(self._flow.callers(method), np.int32)
+        variables = self._flow.argument_of(calling, position)
+        calling, variables = calling[variables >= 0], variables[variables >= 0]
+        holding = self._sets.contain(variables, np.array([self._obj], np.int32))
+        for site, source in zip(calling[holding].tolist(), variables[holding].tolist(), strict=True):
+            receives = position == 0 and int(sites.kind[site]) != STATIC
+            if not (receives and int(sites.kind[site]) == VIRTUAL and self._selects_another(site, method)):
+                yield Hop(RECEIVER if receives else ARGUMENT, source, pointer, site, method)
+
+    def _selects_another(self, site: int, method: int) -> bool:
+        """Returns whether a virtual call on the object runs another method, which overrides `method`.
+
+        Then the object is the receiver of `method` by way of a `super` call only.
+        """
+        others = [other for other in self._flow.callees(site) if other != method]
+        if not any(self._sets.contains(self._flow.variable(other, 0), self._obj) for other in others):
+            return False
+        callers = np.array(self._flow.callers(method), np.int32)
+        special = callers[self._flow.evidence.sites.kind[callers] == SPECIAL]
+        receivers = self._flow.argument_of(special, 0)
+        holding = self._sets.contain(receivers[receivers >= 0], np.array([self._obj], np.int32))
+        return bool(holding.any())
+
+    # --- fields and arrays
+    def _shape(self, relation: Relation, row: int) -> tuple[int, int]:
+        """Returns what a load reads: a field, and which set of objects."""
+        rows = self._flow.evidence.facts[relation]
+        field = int(rows.field[row]) if relation is schema.Load else NONE
+        return field, int(self._flow.evidence.points_to.representative[int(rows.base[row])])
+
+    def _loads(self, relation: Relation, row: int) -> Iterator[Hop]:
+        """Yields a hop for each store into a field of an object from which the load may read."""
+        shape = self._shape(relation, row)
+        if shape in self._readable:
+            return
+        field = shape[0]
+        read = self._read(field, int(self._flow.evidence.facts[relation].base[row]))
+        self._readable[shape] = bool(read.any())
+        stores = self._flow.evidence.facts[schema.Store if field >= 0 else schema.ArrayStore]
+        target = int(self._flow.evidence.facts[relation].target[row])
+        left = []
+        for store in self._stores[field] if self._readable[shape] else ():
+            keys, words = self._sets.words_of(int(stores.base[store]))
+            common = read[keys] & words
+            places = np.flatnonzero(common)
+            if places.size == 0:
+                left.append(store)
+                continue
+            word = int(common[places[0]])
+            obj = 64 * int(keys[places[0]]) + (word & -word).bit_length() - 1
+            kind = LOAD if field >= 0 else ARRAY_LOAD
+            yield Hop(kind, int(stores.source[store]), target, row, base=obj, stored=store)
+        if self._readable[shape]:
+            self._stores[field] = left
+
+    def _read(self, field: int, base: int) -> Int64:
+        """Returns the objects of `base` whose `field` may be the object, as dense words."""
+        known = self._bases.get(field)
+        if known is None:
+            nodes = self._flow.nodes_holding(field, self._obj)
+            number = self._flow.evidence.objects.kind.size
+            objects: Int32 = self._flow.evidence.points_to.base[nodes]
+            known = self._bases[field] = self._sets.dense(objects[objects < number], number)
+            self._stores[field] = self._flow.stores_holding(field, self._obj).tolist()
+        keys, words = self._sets.words_of(base)
+        read = np.zeros_like(known)
+        read[keys] = words & known[keys]
+        return read
+
+    def _stores_into(self, node: int) -> Iterator[Hop]:
+        points_to = self._flow.evidence.points_to
+        base, field = int(points_to.base[node]), int(points_to.field[node])
+        rows = self._flow.evidence.facts[schema.Store if field >= 0 else schema.ArrayStore]
+        stores = self._flow.stores_holding(field, self._obj)
+        inside = self._sets.contain(rows.base[stores], np.array([base], np.int32))
+        for row in stores[inside].tolist():
+            yield Hop(STORE if field >= 0 else ARRAY_STORE, int(rows.source[row]), node, row, base=base)
+
+
+def steps_of(flow: Flow, hop: Hop) -> list[Step]:
+    """Returns what a hop consists of: one step, or a store and a load."""
+    if hop.kind in _RELATIONS:
+        if hop.stored == NONE:
+            return [_by_fact(flow, hop.kind, hop.row, hop.source, hop.target, hop.base)]
+        kind = STORE if hop.kind == LOAD else ARRAY_STORE
+        field = int(flow.evidence.facts[schema.Load].field[hop.row]) if hop.kind == LOAD else NONE
+        node = flow.node(hop.base, field)
+        return [
+            _by_fact(flow, kind, hop.stored, hop.source, node, hop.base),
+            _by_fact(flow, hop.kind, hop.row, node, hop.target, hop.base),
+        ]
+    sites = flow.evidence.sites
+    if hop.kind in (RETURN, THROWN):
+        fact = Fact("Invoke", flow.invoke(hop.row))
+    else:
+        owner = flow.method_of(hop.target)
+        assert owner is not None
+        fact = Fact("Argument", (hop.row, owner[1], hop.source))
+    return [
+        Step(
+            hop.kind, hop.source, hop.target, int(sites.method[hop.row]), int(sites.offset[hop.row]),
+            (fact, Fact("Calls", (hop.row, hop.callee))), hop.row, hop.callee,
+        )
+    ]  # fmt: skip
+
+
+def _by_fact(flow: Flow, kind: str, row: int, source: int, target: int, base: int) -> Step:
+    relation = _RELATIONS[kind]
+    rows = flow.evidence.facts[relation]
+    return Step(
+        kind,
+        source,
+        target,
+        int(rows.method[row]),
+        int(rows.offset[row]),
+        (flow.fact(relation, row),),
+        base=base,
+    )
