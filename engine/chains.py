@@ -21,7 +21,7 @@ CONSTANT, CLASS_LITERAL, NEW, RULE, CLASS_OF, SOURCE, NATIVE, ENTRY, GIVEN = (
 )  # fmt: skip
 # The most calls that a chain may have entered and not left, and the most states looked at before chains are
 # allowed to leave calls at other places than those where they entered them.
-_DEPTH, _STATES = 12, 40_000
+_DEPTH, _STATES = 12, 12_000
 _MADE = {
     heap.CLASS_OBJECT: "ClassObject", heap.METHOD_OBJECT: "MethodObject", heap.FIELD_OBJECT: "FieldObject",
     heap.UNKNOWN: "UnknownObject", heap.REFLECTIVE: "NewInstanceTarget",
@@ -92,14 +92,17 @@ class Chains:
         start: _State = (pointer, ())
         came: dict[_State, tuple[_State, Hop] | None] = {}
         queue: deque[tuple[_State, tuple[_State, Hop] | None]] = deque([(start, None)])
+        seen: set[int] = set()
         while queue:
             state, by = queue.popleft()
             if state in came:
                 continue
             came[state] = by
-            origin = self._origin(state[0], obj)
-            if origin is not None:
-                return Chain(obj, origin, self._steps(state, came))
+            if state[0] not in seen:
+                seen.add(state[0])
+                origin = self._origin(state[0], obj)
+                if origin is not None:
+                    return Chain(obj, origin, self._steps(state, came))
             if exact and len(came) > _STATES:
                 return None
             entered = state[1][-1] if state[1] else NONE

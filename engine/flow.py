@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -134,7 +135,7 @@ class Flow:
     def rows_into(self, pointer: int) -> Iterator[tuple[Relation, int]]:
         """Yields (relation, row) of what puts something into a variable; RETURN and THROWN have sites as rows."""
         for position in self._by_target.of(pointer):
-            table = int(np.searchsorted(self._starts, position, side="right")) - 1
+            table = bisect_right(self._starts, position) - 1
             yield self._tables[table][0], position - self._starts[table]
 
     def fact(self, relation: FactRelation, row: int) -> Fact:
@@ -144,7 +145,7 @@ class Flow:
     # --- methods and sites
     def method_of(self, pointer: int) -> tuple[int, int] | None:
         """Returns (method, variable) if `pointer` is a parameter, the returned or the thrown value of a method."""
-        place = int(np.searchsorted(self._firsts, np.int32(pointer), side="right")) - 1
+        place = int(self._firsts.searchsorted(np.int32(pointer), "right")) - 1
         if place < 0:
             return None
         at = int(self._order[place])
@@ -177,7 +178,10 @@ class Flow:
 
     def argument(self, site: int, position: int) -> int:
         """Returns the variable of an argument, -1 if it is none, null or primitive."""
-        return int(self.argument_of(np.array([site], np.int32), position)[0])
+        keys, variables = self._arguments
+        wanted = site << _POSITION_BITS | position
+        place = int(keys.searchsorted(np.int64(wanted)))
+        return int(variables[place]) if place < keys.size and int(keys[place]) == wanted else NONE
 
     def argument_of(self, sites: Int32, position: int) -> Int32:
         """Returns the variable of an argument of each site, -1 where it is none, null or primitive."""

@@ -65,6 +65,7 @@ class Hops:
     def __init__(self, flow: Flow, obj: int) -> None:
         self._flow, self._obj, self._sets = flow, obj, flow.sets
         self._into: dict[int, list[Hop]] = {}
+        self._passed: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self._readable: dict[tuple[int, int], bool] = {}
         self._stores: dict[int, list[int]] = {}
         self._bases: dict[int, Int64] = {}
@@ -129,17 +130,25 @@ class Hops:
             return
         method, position = owner
         sites = self._flow.evidence.sites
-        if entered >= 0:
-            calling = np.array([entered], np.int32)
-        else:
-            calling = np.array(self._flow.callers(method), np.int32)
-        variables = self._flow.argument_of(calling, position)
-        calling, variables = calling[variables >= 0], variables[variables >= 0]
-        holding = self._sets.contain(variables, np.array([self._obj], np.int32))
-        for site, source in zip(calling[holding].tolist(), variables[holding].tolist(), strict=True):
+        for site, source in self._passing(method, position, entered):
             receives = position == 0 and int(sites.kind[site]) != STATIC
             if not (receives and int(sites.kind[site]) == VIRTUAL and self._selects_another(site, method)):
                 yield Hop(RECEIVER if receives else ARGUMENT, source, pointer, site, method)
+
+    def _passing(self, method: int, position: int, entered: int) -> list[tuple[int, int]]:
+        """Returns the (site, variable) that may pass the object as an argument."""
+        if entered >= 0:
+            variable = self._flow.argument(entered, position)
+            return [(entered, variable)] if variable >= 0 and self._sets.contains(variable, self._obj) else []
+        known = self._passed.get((method, position))
+        if known is None:
+            sites = np.array(self._flow.callers(method), np.int32)
+            variables = self._flow.argument_of(sites, position)
+            sites, variables = sites[variables >= 0], variables[variables >= 0]
+            holding = self._sets.contain(variables, np.array([self._obj], np.int32))
+            known = list(zip(sites[holding].tolist(), variables[holding].tolist(), strict=True))
+            self._passed[method, position] = known
+        return known
 
     def _selects_another(self, site: int, method: int) -> bool:
         """Returns whether a virtual call on the object runs another method, which overrides `method`.

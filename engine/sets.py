@@ -23,8 +23,8 @@ class Index:
     def of(self, value: int) -> list[int]:
         """Returns the positions of `value`, ascending."""
         # The dtype has to be that of the column, or numpy converts the whole column.
-        ends = np.searchsorted(self._sorted, np.array([value, value + 1], self._sorted.dtype))
-        found: list[int] = self._order[ends[0] : ends[1]].tolist()
+        start, end = self._sorted.searchsorted(np.array([value, value + 1], self._sorted.dtype)).tolist()
+        found: list[int] = self._order[start:end].tolist() if start < end else []
         return found
 
 
@@ -62,7 +62,7 @@ class Sets:
         of = int(self._rows.representative[pointer])
         start = int(self._rows.at[of])
         keys = self._rows.key[start : int(self._rows.at[of + 1])]
-        place = int(np.searchsorted(keys, np.int32(obj >> 6)))
+        place = int(keys.searchsorted(np.int32(obj >> 6)))
         if place == keys.size or int(keys[place]) != obj >> 6:
             return False
         return bool((int(self._rows.word[start + place]) >> (obj & 63)) & 1)

@@ -98,3 +98,35 @@ def check_ends(columns: Columns, step: flow.Step) -> None:
         extra = 0 if step.kind == flow.RETURN else 1
         parameters = columns.flow.parameters_of(step.callee)
         assert step.source == columns.flow.variable(step.callee, parameters + extra)
+
+
+def check_explanation(columns: Columns, names: Names, document: dict[str, Any]) -> int:
+    """Asserts that each printed step is of rows of the run, and stands where they do; returns the number of steps."""
+    number = 0
+    for answer in document["answers"]:
+        for step in answer["steps"]:
+            facts = [Fact(each["relation"], tuple(each["row"])) for each in step["facts"]]
+            assert facts or document["status"] != "resolved" or not document["targets"], step
+            for fact in facts:
+                assert columns.holds(fact), (fact, step)
+            if step["pointer"] >= 0:
+                assert columns.holds(Fact("PointsTo", (step["pointer"], step["object"]))), step
+            places = {place for fact in facts for place in place_of(columns, fact)}
+            shown = {(str(names.method(method)) if method >= 0 else "", offset) for method, offset in places}
+            assert not shown or (step["method"], step["offset"]) in shown, (step, shown)
+            lines = {names.line(*place) for place in places}
+            assert not lines or step["line"] in lines, (step, lines)
+            number += 1
+    return number
+
+
+def place_of(columns: Columns, fact: Fact) -> Iterator[tuple[int, int]]:
+    """Yields (method, offset) of what a fact is about."""
+    sites = columns.evidence.sites
+    relation = getattr(schema, fact.relation, None)
+    if fact.relation == "PointsTo":
+        return
+    if relation is None or "site" in schema.columns_of(relation):
+        yield int(sites.method[fact.row[0]]), int(sites.offset[fact.row[0]])
+    else:
+        yield fact.row[0], fact.row[1]
