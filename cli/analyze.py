@@ -70,6 +70,7 @@ def _manifest(job: Job, outcome: Outcome, began: float) -> dict[str, Any]:
         "entries": list(job.entries),
         "release": outcome.inputs.release,
         "solver": job.solver,
+        "without": list(job.without),
     }
 
 

@@ -13,9 +13,9 @@ from cli.phrases import Phrases
 from cli.run import Run
 from cli.text import parameter_descriptors, shown
 from cypher.program import ACC_STATIC, APPLICATION
-from cypher.schema import NONE, Int32
+from cypher.schema import NONE
 from engine import chains
-from engine.flow import CAST, LOCAL, Fact, Step, evidence_of
+from engine.flow import CAST, LOCAL, Evidence, Fact, Step, evidence_of
 from engine.gaps import Gap
 from engine.provenance import ABSENT, TARGET, UNKNOWN, Answer, Inference, Premise, Provenance, Question
 from engine.result import ReflectiveSite, Result, Target
@@ -134,17 +134,15 @@ def find_sites(names: Names, result: Result, wanted: str) -> list[ReflectiveSite
     exact = [each for each, own in forms if wanted in own]
     if exact:
         return exact
-    near = [
+    ends = [
         each for each, own in forms if any(form.startswith(wanted) or form.endswith(wanted) for form in own)
     ]
+    near = ends or [each for each, own in forms if any(wanted in form for form in own)]
     if len(near) == 1:
         return near
     if not near:
-        near = [each for each, own in forms if any(wanted in form for form in own)]
-        if not near:
-            raise usage(
-                f"there is no reflective call {shown(wanted)}; `heliograph sites --all` lists those there are"
-            )
+        text = f"there is no reflective call {shown(wanted)}; `heliograph sites --all` lists those there are"
+        raise usage(text)
     listed = [_forms(names, result, each)[0] for each in near]
     more = f"\n  and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
     text = "\n  ".join(shown(each) for each in listed[:_LISTED])
@@ -165,8 +163,7 @@ class Explainer:
 
     def __init__(self, names: Names, result: Result) -> None:
         self._names, self._result = names, result
-        evidence = evidence_of(result, _parameters(names, result.reached))
-        self._provenance = Provenance(evidence, result.reflective, result.derived, names)
+        self._provenance = Provenance(evidence(names, result), result.reflective, result.derived, names)
         self._phrases = Phrases(names, self._provenance)
         self._apis = {each.site: each.api for each in result.reflective}
 
@@ -353,12 +350,12 @@ def _short(paper: str) -> str:
     return f"{authors} {year}" if year.isdigit() else paper
 
 
-def _parameters(names: Names, methods: Int32) -> Int32:
-    """Returns the number of parameters of each method, the receiver included."""
-    table = names.columns.methods[np.searchsorted(names.columns.methods[:, 0], methods)]
-    descriptors, which = np.unique(table[:, 3], return_inverse=True)
+def evidence(names: Names, result: Result) -> Evidence:
+    """Returns the columns of a run that explanations are made from."""
+    rows = names.columns.methods[np.searchsorted(names.columns.methods[:, 0], result.reached)]
+    descriptors, which = np.unique(rows[:, 3], return_inverse=True)
     counts = np.array(
         [len(parameter_descriptors(names.texts[each])) for each in descriptors.tolist()], np.int32
     )
-    found: Int32 = (counts[which] + ((table[:, 4] & ACC_STATIC) == 0)).astype(np.int32)
-    return found
+    receivers = (rows[:, 4] & ACC_STATIC) == 0
+    return evidence_of(result, (counts[which] + receivers).astype(np.int32))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cli.entries import Wanted, entries_of
 from cli.exits import Exit, Failure
@@ -16,7 +17,7 @@ from cli.progress import Advance, Progress
 from cli.units import units_of
 from cypher.program import Program
 from cypher.schema import Diagnostic
-from engine.analysis import Options, analyse
+from engine.analysis import Options, analyse, without
 from engine.reflection.modes import DEFAULT
 from engine.result import Result
 from engine.solver import Solver, Statistics
@@ -27,10 +28,13 @@ from loader.link import link
 from loader.source import InputError
 from loader.unit import Unit
 
+if TYPE_CHECKING:
+    from cli.kernel import Compilation
+
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be analysed, and how. `timeout` is in seconds, `max_memory` in bytes."""
+    """What is to be analysed, and how. `timeout` is in seconds, `max_memory` in bytes, `without` switches off."""
 
     inputs: Sequence[str]
     mains: Sequence[str] = ()
@@ -44,6 +48,7 @@ class Job:
     cached: bool = True
     timeout: float | None = None
     max_memory: int | None = None
+    without: Sequence[str] = ()
 
 
 @dataclass
@@ -76,7 +81,20 @@ class _Loaded(NamedTuple):
 
 def analyse_job(job: Job, progress: Progress) -> Outcome:
     """Returns what the analysis finds. Raises `Failure`."""
-    began, phases = time.monotonic(), Phases()
+    phases = Phases()
+    with contextlib.ExitStack() as stack:
+        compilation = None
+        if job.solver == "kernel":
+            with phases.phase("solver"):
+                from cli.kernel import Compilation
+
+                compilation = Compilation(progress)
+                stack.callback(compilation.stop)
+        return _analyse(job, progress, phases, compilation)
+
+
+def _analyse(job: Job, progress: Progress, phases: Phases, compilation: Compilation | None) -> Outcome:
+    began = time.monotonic()
     loaded = _load(job, progress, phases)
     with phases.phase("linking"):
         roles = ((each.role, each.label) for each in loaded.inputs.archives)
@@ -87,10 +105,10 @@ def analyse_job(job: Job, progress: Progress) -> Outcome:
         except Failure as failure:
             raise Failure(failure.code, str(failure), loaded.diagnostics) from None
     with phases.phase("solver"):
-        solver = _solver(job, program, progress)
+        solver = _solver(program, compilation)
     with phases.phase("analysis"), progress.bar("analysing", None) as advance:
         tick = _tick(job, began, advance)
-        result = analyse(program, solver, entries, Options(job.mode, tick=tick))
+        result = analyse(program, solver, entries, Options(job.mode, tick=tick, **without(job.without)))
     with phases.phase("names"):
         names = columns_of(program, result)
     found = dict.fromkeys((*loaded.diagnostics, *program.diagnostics, *result.diagnostics))
@@ -118,19 +136,20 @@ def _load(job: Job, progress: Progress, phases: Phases) -> _Loaded:
     return loaded
 
 
-def _solver(job: Job, program: Program, progress: Progress) -> Solver:
+def _solver(program: Program, compilation: Compilation | None) -> Solver:
+    """Returns the compiled solver, or the plain one if nothing is compiled. Raises `Failure`."""
     object_type, class_type = (program.type_named(f"java/lang/{each}") for each in ("Object", "Class"))
     if object_type < 0 or class_type < 0:
         text = "the class library has no java.lang.Object and java.lang.Class: name a JDK with --jdk"
         raise Failure(Exit.NO_INPUT, text)
-    if job.solver == "reference":
+    if compilation is None:
         from engine.reference import ReferenceSolver
 
         return ReferenceSolver(object_type, class_type)
-    from cli import kernel
+    from cli.kernel import solver
 
-    kernel.ready(progress)
-    return kernel.solver(object_type, class_type)
+    compilation.wait()
+    return solver(object_type, class_type)
 
 
 def _tick(job: Job, began: float, advance: Advance) -> Callable[[Statistics], bool]:

@@ -68,5 +68,5 @@ def _bars() -> rich.progress.Progress:
     return Bars(
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(bar_width=24),
         TextColumn("{task.fields[detail]}", markup=False), TimeElapsedColumn(),
-        console=Console(stderr=True), transient=True, auto_refresh=False,
+        console=Console(stderr=True), transient=True, refresh_per_second=4,
     )  # fmt: skip

@@ -11,6 +11,7 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -36,6 +37,7 @@ from engine.solver import PointsToRows, Statistics
 SCHEMA_VERSION = 1
 # Columns of more bytes are mapped, not read.
 _MAPPED_FROM = 1 << 20
+_STALE_SECONDS = 3600
 MANIFEST, DIAGNOSTICS, WORDS = "manifest.json", "diagnostics.jsonl", "words.json"
 
 
@@ -79,6 +81,7 @@ def write(recording: Recording, place: Path | None, name: str) -> Path:
 @contextlib.contextmanager
 def _staged(place: Path) -> Iterator[Path]:
     """Yields a private folder to be filled, which takes the place of `place` only if all went well."""
+    _remove_abandoned(place.parent)
     staging = Path(tempfile.mkdtemp(prefix=".writing-", dir=place.parent))
     try:
         yield staging
@@ -91,6 +94,14 @@ def _staged(place: Path) -> Iterator[Path]:
             staging.rename(place)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Deletes what writers left that were killed."""
+    for each in (*folder.glob(".writing-*"), *folder.glob(".replaced-*")):
+        with contextlib.suppress(OSError):
+            if time.time() - each.lstat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(each)
 
 
 def _write_result(folder: Path, recording: Recording) -> None:

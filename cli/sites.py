@@ -90,7 +90,9 @@ def target_name(names: Names, target: Target) -> str:
 
 def _source(result: Result, names: Names, source: NameSource) -> tuple[str, str]:
     """Returns kind and text of a source; the text of an unknown one says where it begins."""
-    return source.kind, source.text if source.kind == "constant" or source.obj < 0 else _origin(result, names, source.obj)
+    return source.kind, source.text if source.kind == "constant" or source.obj < 0 else _origin(
+        result, names, source.obj
+    )
 
 
 def _origin(result: Result, names: Names, obj: int) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from engine.reflective import Reflection
 from engine.report import report
 from engine.result import Derived, Result
 from engine.solver import EXHAUSTED, FIXPOINT, PointsToRows, Solver, Statistics
+
+# What can be switched off, by the name that a user gives it.
+SWITCHES = ("merged-strings", "merged-builders", "merged-throwables", "filtered-array-stores", "confined-jdk")
 
 # Work units between two looks at the clock; a unit is a few nanoseconds of propagation.
 BUDGET = 20_000_000
@@ -38,6 +42,12 @@ class Options:
     precision: Precision = field(default_factory=Precision)
     tick: Callable[[Statistics], bool] = lambda _: False
     budget: int = BUDGET
+
+
+def without(switches: Collection[str]) -> dict[str, Any]:
+    """Returns the options that switch off what is named, out of SWITCHES."""
+    on = [name not in switches for name in SWITCHES]
+    return {"precision": Precision(*on[:4]), "confine_jdk": on[4]}
 
 
 def analyse(program: Program, solver: Solver, entries: Entries, options: Options) -> Result:

@@ -29,7 +29,7 @@ class Precision:
     merge_strings: bool = True  # string constants that name nothing are one object
     merge_builders: bool = True  # string builders are one object a class
     merge_throwables: bool = True  # throwables are one object a class
-    distinct_strings: bool = True  # whether any string constant is an object of its own
+    filter_array_stores: bool = True  # an array takes only what its element type admits
 
 
 class IdMap:
@@ -220,6 +220,8 @@ class Constraints:
         """Tells the solver of the types and methods that the program has named since."""
         types, methods = self.program.new_rows()
         self._types = types.first + types.superclass.size
+        if not self.precision.filter_array_stores:
+            types = types._replace(element=np.full_like(types.element, NONE))
         self.solver.add_types(types)
         self.solver.add_methods(methods)
 
@@ -294,7 +296,7 @@ class Constraints:
 
     def _string_object(self, text: int) -> int:
         precision = self.precision
-        if precision.distinct_strings and (not precision.merge_strings or self.program.may_name(text)):
+        if not precision.merge_strings or self.program.may_name(text):
             return self.object(heap.STRING, self._string, payload=text)
         if self._other_strings == NONE:
             self._other_strings = self.object(heap.GENERIC, self._string)

@@ -268,7 +268,8 @@ class ReferenceSolver:
         if edge.target == source or edge in self._edges[source]:
             return
         self._edges[source][edge] = None
-        self._flows(source, edge.target)
+        if edge.type != TRACKED:
+            self._flows(source, edge.target)
         self._add(edge.target, self._admitted(self._points_to[source], edge.type, edge.keeps))
 
     # PointsTo(x, o), PointsTo(x, g) :- New(x, o), Type(o, t), Generic(t, g).    g: for tracked objects.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from cli.naming import Names
 from cypher import schema
 from cypher.schema import Int32
 from engine import flow

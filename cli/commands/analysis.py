@@ -57,6 +57,14 @@ def analyze(
     mode: Annotated[
         str, typer.Option(help="How reflective calls are resolved: none or points-to.")
     ] = "points-to",
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FEATURE",
+            help="Switch off what makes results more precise or smaller: merged-strings, merged-builders, "
+            "merged-throwables, filtered-array-stores, confined-jdk.",
+        ),
+    ] = None,
     solver: Annotated[
         SolverName, typer.Option(help="The compiled solver, or the plain one.")
     ] = SolverName.KERNEL,
@@ -85,13 +93,17 @@ def analyze(
     from cli.pipeline import Job
     from cli.present import write_json
     from cli.progress import Progress
+    from engine.analysis import SWITCHES
     from engine.reflection.modes import MODES
 
     if mode not in MODES:
         raise usage(f"there is no mode {mode}: choose {' or '.join(MODES)}")
+    for feature in without or ():
+        if feature not in SWITCHES:
+            raise usage(f"there is no feature {feature}: choose {', '.join(SWITCHES)}")
     job = Job(
         tuple(inputs), tuple(main or ()), library, tuple(entry or ()), tuple(classpath or ()), jdk, release, mode,
-        solver.value, not no_cache, timeout, _bytes(max_memory),
+        solver.value, not no_cache, timeout, _bytes(max_memory), tuple(without or ()),
     )  # fmt: skip
     found, outcome = analysing.analyze(job, out, Progress(quiet, verbose))
     if not quiet:

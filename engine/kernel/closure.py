@@ -8,7 +8,6 @@ from cypher.schema import SPECIAL, VIRTUAL
 from engine.kernel.collapse import collapse
 from engine.kernel.compiled import compiled, compiled_allocating, entry
 from engine.kernel.graph import (
-    TRACKED_MASK,
     add_edge,
     class_object,
     condition_of,
@@ -19,7 +18,7 @@ from engine.kernel.graph import (
     slot,
 )
 from engine.kernel.rows import ONE, ZERO, add_words, find, free_row, lowest_bit, new_nodes
-from engine.kernel.slices import NEWLY, widen
+from engine.kernel.slices import NEWLY, UNTRACKED, widen
 from engine.kernel.state import (
     CALL_SLOTS,
     CALLS,
@@ -527,7 +526,7 @@ def take_row(state: State, kind: int, first: int, second: int, third: int, fourt
         if condition > 0:
             add_edge(state, first, second, -condition)
     elif kind == PUT_UNTRACKED:
-        add_edge(state, first, second, -TRACKED_MASK - 1)
+        add_edge(state, first, second, UNTRACKED)
     elif kind == PUT_USE:
         if max(count[ROOTS], count[CLASS_USES]) == state.slice.root.size:
             count[FULL] = 1

@@ -1,7 +1,7 @@
 """The slice: pointers from which a watched pointer can be reached, where tracked objects are told apart.
 
 Wanted(x) :- Watch(x, _).
-Wanted(y) :- Wanted(x), Assign(y, x).         Likewise casts and what else is copied.
+Wanted(y) :- Wanted(x), Assign(y, x).         Likewise what else is copied, but for AssignUntracked.
 Wanted(y) :- Wanted(this_m), VirtualInvoke(s, y, g), PointsTo(y, o), Generic(t, o), Select(t, g, m).
 """
 
@@ -10,10 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.compiled import compiled, compiled_allocating
+from engine.kernel.graph import TRACKED_MASK
 from engine.kernel.rows import ONE, add_words, find
 from engine.kernel.state import NODES, RECEIVERS, ROOTS, SEEDS, State
 
 NEWLY = 2
+# The condition of an edge over which no tracked object goes.
+UNTRACKED = -TRACKED_MASK - 1
 
 
 @compiled
@@ -31,7 +34,7 @@ def is_closed(state: State) -> bool:
     for source in range(state.counters[NODES]):
         if not node[source].wanted:
             for at in range(node[source].edge_at, node[source].edge_at + node[source].edges):
-                if node[find(node, edge[at].target)].wanted:
+                if node[find(node, edge[at].target)].wanted and edge[at].filter != UNTRACKED:
                     return False
     return True
 
@@ -87,7 +90,7 @@ def widen(state: State) -> int:
             newly += 1
         for index in range(first[target], first[target + 1]):
             source = origin[index]
-            if not seen[source]:
+            if not seen[source] and (through[index] < 0 or edge[through[index]].filter != UNTRACKED):
                 seen[source] = 1
                 stack[depth] = source
                 depth += 1

@@ -130,6 +130,8 @@ class Naive:
                 self.put(name(target), ("class", type_))
             case "assign", (source, target):
                 self.copy(name(source), name(target))
+            case "assign_untracked", (source, target):
+                self.add(name(target), {obj for obj in objects(source) if not self.is_tracked(obj)})
             case "cast", (source, type_, target):
                 passed = {obj for obj in objects(source) if is_below(self.program, self.type_of(obj), type_)}
                 self.copy(name(source), name(target), passed)

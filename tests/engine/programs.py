@@ -24,6 +24,7 @@ FIELDS = 2
 KINDS = (
     "new", "assign", "site", "load", "store", "cast", "exclude", "get_class", "class_objects", "watch", "reach",
     "call", "new", "new", "assign", "site", "site", "load", "store", "tracked",
+    "assign_untracked",
 )  # fmt: skip
 
 # Returns a number between two others, both included.
@@ -234,7 +235,7 @@ class Body:
         pointer, other = self.pointer(), self.pointer()
         if kind in {"new", "tracked", "class_objects"}:
             self.rows.append(Row(kind, (pointer, self.type())))
-        elif kind in {"assign", "get_class"}:
+        elif kind in {"assign", "assign_untracked", "get_class"}:
             self.rows.append(Row(kind, (pointer, other)))
         elif kind in {"cast", "exclude"}:
             self.rows.append(Row(kind, (pointer, self.type(), other)))

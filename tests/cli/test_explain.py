@@ -1,0 +1,212 @@
+"""What `explain` says of a small program: each way by which a name comes to a call, in words and as facts of the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.exits import Failure
+from cli.explain import Explainer, evidence, explain, find_sites
+from cli.run import Run
+from tests.cli.conftest import Heliograph, compiled
+from tests.provenance_checks import Columns, check_explanation
+
+SOURCE = """package demo;
+
+import java.lang.reflect.Method;
+
+public class Main {
+    static String shared = "demo.Main$Shared";
+    static String nothing;
+    String kept;
+
+    static class Shared { static { hit(); } }
+    static class Kept { static { hit(); } }
+    static class Element {}
+    static class Passed {}
+    static class Returned {}
+    static class Thrown {}
+    static class Left {}
+    static class Right {}
+    static class Carrier extends Exception { String name; Carrier(String name) { this.name = name; } }
+    static void hit() {}
+
+    static Class<?> load(String name) throws Exception { return Class.forName(name); } // @argument
+    static String give() { return "demo.Main$Returned"; }
+    static String same(String name) { return name; }
+    static void fail() throws Exception { throw new Carrier("demo.Main$Thrown"); }
+    public void go() {}
+
+    public static void main(String[] arguments) throws Exception {
+        Class.forName(shared); // @static
+        Main box = new Main();
+        box.kept = "demo.Main$Kept";
+        Class.forName(box.kept); // @field
+        String[] names = {"demo.Main$Element"};
+        Object name = names[0];
+        Class.forName((String) name); // @array
+        load("demo.Main$Passed");
+        Class.forName(give()); // @return
+        try {
+            fail();
+        } catch (Carrier carrier) {
+            Class.forName(carrier.name); // @exception
+        }
+        same("demo.Main$Right");
+        Class.forName(same("demo.Main$Left")); // @mixed
+        Method method = box.getClass().getMethod("go");
+        method.invoke(box); // @invoke
+        Class.forName(System.getProperty("a.key")); // @property
+        Class.forName(arguments[0]).newInstance(); // @unknown
+        Class.forName("demo.Absent"); // @absent
+        Class.forName(nothing); // @empty
+    }
+}
+"""
+LINES = {
+    line.partition("// @")[2]: number for number, line in enumerate(SOURCE.splitlines(), 1) if "// @" in line
+}
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory, jdk: Path, javac: str, heliograph: Heliograph) -> Path:
+    """The directory of a run of the program above."""
+    folder = tmp_path_factory.mktemp("explained")
+    classes = compiled(folder, jdk, javac, Main=SOURCE)
+    done = heliograph("analyze", classes, "--jdk", jdk, "--out", folder / "run", "--quiet")
+    assert done.code == 0, done.errors
+    return folder / "run"
+
+
+@pytest.fixture
+def explained(program: Path) -> Run:
+    return Run(program)
+
+
+def at(run: Run, marker: str, method: str = "main") -> list[dict[str, Any]]:
+    """Returns what is said of the calls on a line."""
+    found = explain(run, f"demo.Main.{method}:{LINES[marker]}")
+    return [each.document() for each in found]
+
+
+def kinds(answer: dict[str, Any]) -> list[str]:
+    return [step["kind"] for step in answer["steps"]]
+
+
+@pytest.mark.parametrize(
+    ("marker", "method", "target", "way"),
+    [
+        ("static", "main", "Shared", ["static-store", "static-load"]),
+        ("field", "main", "Kept", ["store", "load"]),
+        ("array", "main", "Element", ["array-store", "array-load"]),
+        ("argument", "load", "Passed", ["argument"]),
+        ("return", "main", "Returned", ["constant", "return"]),
+        ("exception", "main", "Thrown", ["argument", "store", "load"]),
+    ],
+)
+def test_a_name_is_followed_from_its_constant(
+    explained: Run, marker: str, method: str, target: str, way: list[str]
+) -> None:
+    (found,) = at(explained, marker, method)
+    (answer,) = found["answers"]
+    assert answer["target"] == f"demo.Main${target}"
+    assert kinds(answer)[: len(way) + 1] == [*way, "rule"]
+    assert answer["steps"][0]["text"].startswith(f'constant "demo.Main${target}"')
+    assert answer["steps"][len(way)]["rule"] == "classObjects"
+    assert answer["steps"][len(way)]["line"] == LINES[marker]
+
+
+def test_what_a_target_runs_is_told(explained: Run) -> None:
+    (found,) = at(explained, "static")
+    assert found["answers"][0]["steps"][-1]["text"] == "so it runs demo.Main$Shared.<clinit>()V"
+
+
+def test_a_way_that_mixes_calls_says_so_and_is_not_preferred(explained: Run) -> None:
+    (found,) = at(explained, "mixed")
+    texts = {answer["target"]: [step["text"] for step in answer["steps"]] for answer in found["answers"]}
+    mixed = "returned by demo.Main.same, whose calls are not told apart"
+    assert "returned by demo.Main.same" in texts["demo.Main$Left"]
+    assert mixed in texts["demo.Main$Right"]
+    assert mixed not in texts["demo.Main$Left"]
+
+
+def test_an_invocation_is_explained_by_its_member_and_that_by_class_and_name(explained: Run) -> None:
+    (found,) = at(explained, "invoke")
+    (answer,) = found["answers"]
+    assert answer["target"] == "demo.Main.go()V"
+    assert [step["rule"] for step in answer["steps"] if step["rule"]] == ["methodObject", "resolvedInvoke"]
+    assert [step["operand"] for step in answer["steps"] if step["operand"]] == ["the class", "the name"]
+    assert "a new demo.Main" in answer["steps"][0]["text"]
+    assert any('constant "go"' in step["text"] for step in answer["steps"])
+
+
+def test_an_unknown_name_is_followed_to_where_it_enters(explained: Run) -> None:
+    (found,) = at(explained, "property")
+    (answer,) = found["answers"]
+    assert answer["kind"] == "unknown"
+    assert 'system property "a.key"' in answer["title"]
+    entering, creating = at(explained, "unknown")
+    assert "an unknown caller passes in" in entering["answers"][0]["title"]
+    assert creating["answers"][0]["title"].startswith("the class is unknown, because the name may be")
+    assert "rule" in kinds(creating["answers"][0])
+
+
+def test_a_call_without_a_target_says_what_is_missing(explained: Run) -> None:
+    (absent,) = at(explained, "absent")
+    assert absent["answers"][0]["kind"] == "absent"
+    assert '"demo.Absent"' in absent["answers"][0]["title"]
+    (empty,) = at(explained, "empty")
+    assert empty["answers"][0]["kind"] == "empty"
+    assert "field demo.Main.nothing" in empty["answers"][0]["steps"][0]["text"]
+
+
+def test_every_printed_step_is_a_fact_of_the_program(explained: Run) -> None:
+    result = explained.result
+    explainer = Explainer(explained.names, result)
+    columns = Columns(evidence(explained.names, explained.result), result.derived)
+    numbers = [
+        check_explanation(columns, explained.names, explainer.site(each, None).document())
+        for each in result.reflective
+    ]
+    assert len(numbers) == len(LINES) + 2
+    assert sum(numbers) > 30
+
+
+def test_a_wrong_step_is_found_out(explained: Run) -> None:
+    document = explain(explained, f"demo.Main.main:{LINES['field']}")[0].document()
+    columns = Columns(evidence(explained.names, explained.result), explained.result.derived)
+    step = document["answers"][0]["steps"][0]
+    step["facts"][-1]["row"][-1] += 1
+    with pytest.raises(AssertionError):
+        check_explanation(columns, explained.names, document)
+    step["facts"][-1]["row"][-1] -= 1
+    step["line"] += 1
+    with pytest.raises(AssertionError):
+        check_explanation(columns, explained.names, document)
+
+
+def test_a_site_has_several_names(explained: Run) -> None:
+    names, result = explained.names, explained.result
+    name = explain(explained, f"demo.Main.load:{LINES['argument']}")[0].site
+    method, _, offset = name.rpartition("@")
+    for wanted in (name, f"demo.Main.load@{offset}", "Main.load", "demo.Main.load", method):
+        (found,) = find_sites(names, result, wanted)
+        assert int(result.sites.offset[found.site]) == int(offset)
+    with pytest.raises(Failure, match=r"may be one of\n  demo.Main.main"):
+        find_sites(names, result, "demo.Main.main")
+    with pytest.raises(Failure, match="no reflective call"):
+        find_sites(names, result, "demo.Nobody")
+
+
+def test_the_text_reads_from_the_constant_to_the_target(explained: Run) -> None:
+    line = LINES["static"]
+    (found,) = explain(explained, f"demo.Main.main:{line}")
+    text = list(found.lines())
+    assert text[0] == f"demo.Main.main (Main.java:{line}) calls java.lang.Class.forName: resolved, 1 target"
+    assert text[3] == "demo.Main$Shared, because"
+    assert text[4].startswith(
+        '   1. demo.Main.<clinit> (Main.java:6): constant "demo.Main$Shared" is assigned to static field'
+    )
+    assert text[5] == f"   2. demo.Main.main (Main.java:{line}): read from static field demo.Main.shared"
