@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +18,7 @@ from cli.units import units_of
 from cypher.program import Program
 from cypher.schema import Diagnostic
 from engine.analysis import Options, analyse, without
+from engine.entry import Entries
 from engine.reflection.modes import DEFAULT
 from engine.result import Result
 from engine.solver import Solver, Statistics
@@ -81,59 +82,77 @@ class _Loaded(NamedTuple):
 
 def analyse_job(job: Job, progress: Progress) -> Outcome:
     """Returns what the analysis finds. Raises `Failure`."""
-    phases = Phases()
+    began, phases = time.monotonic(), Phases()
     with contextlib.ExitStack() as stack:
-        compilation = None
-        if job.solver == "kernel":
-            with phases.phase("solver"):
-                from cli.kernel import Compilation
-
-                compilation = Compilation(progress)
-                stack.callback(compilation.stop)
-        return _analyse(job, progress, phases, compilation)
-
-
-def _analyse(job: Job, progress: Progress, phases: Phases, compilation: Compilation | None) -> Outcome:
-    began = time.monotonic()
-    loaded = _load(job, progress, phases)
-    with phases.phase("linking"):
-        roles = ((each.role, each.label) for each in loaded.inputs.archives)
-        program = link([(unit, *role) for unit, role in zip(loaded.units, roles, strict=True)])
-        wanted = Wanted(job.mains, job.library, job.entries, loaded.inputs.main_class)
-        try:
-            entries, mains = entries_of(program, loaded.application, wanted, loaded.inputs.release)
-        except Failure as failure:
-            raise Failure(failure.code, str(failure), loaded.diagnostics) from None
-    with phases.phase("solver"):
-        solver = _solver(program, compilation)
-    with phases.phase("analysis"), progress.bar("analysing", None) as advance:
-        tick = _tick(job, began, advance)
-        result = analyse(program, solver, entries, Options(job.mode, tick=tick, **without(job.without)))
-    with phases.phase("names"):
-        names = columns_of(program, result)
-    found = dict.fromkeys((*loaded.diagnostics, *program.diagnostics, *result.diagnostics))
-    return Outcome(result, names, mains, loaded.jdk, loaded.inputs, list(found), phases)
-
-
-def _load(job: Job, progress: Progress, phases: Phases) -> _Loaded:
-    """Returns the inputs as units. Raises `Failure` if there is nothing to analyse."""
-    found: list[Diagnostic] = []
-    try:
         with phases.phase("inputs"):
-            jdk = find_jdk(job.jdk)
-            inputs = open_inputs(job.inputs, job.classpath, jdk.home, job.release)
+            jdk, inputs = _open(job)
+        with phases.phase("solver"):
+            compilation = _compilation(job, progress, stack)
         with phases.phase("classes"):
-            units = units_of(inputs.archives, job.cached, progress, found)
+            loaded = _read(job, progress, jdk, inputs)
+        with phases.phase("linking"):
+            program, entries, mains = _link(job, loaded)
+        with phases.phase("solver"):
+            solver = _solver(program, compilation)
+        with phases.phase("analysis"), progress.bar("analysing", None) as advance:
+            tick = _tick(job, began, advance)
+            result = analyse(program, solver, entries, Options(job.mode, tick=tick, **without(job.without)))
+        with phases.phase("names"):
+            names = columns_of(program, result)
+    found = dict.fromkeys((*loaded.diagnostics, *program.diagnostics, *result.diagnostics))
+    return Outcome(result, names, mains, jdk, inputs, list(found), phases)
+
+
+@contextlib.contextmanager
+def _refusals() -> Iterator[None]:
+    """Turns an input error into a failure: its first diagnostic is the sentence."""
+    try:
+        yield
     except InputError as problem:
         first, *others = problem.diagnostics
         where = f"{first.archive}: " if first.archive else ""
-        raise Failure(Exit.NO_INPUT, f"{where}{first.text}", [*others, *found]) from None
-    found = [*inputs.diagnostics, *found, *(each for unit in units for each in unit.diagnostics)]
+        raise Failure(Exit.NO_INPUT, f"{where}{first.text}", others) from None
+
+
+def _open(job: Job) -> tuple[Jdk, Inputs]:
+    with _refusals():
+        jdk = find_jdk(job.jdk)
+        return jdk, open_inputs(job.inputs, job.classpath, jdk.home, job.release)
+
+
+def _compilation(job: Job, progress: Progress, stack: contextlib.ExitStack) -> Compilation | None:
+    """Begins to compile the solver, unless that was done before or the plain one is wanted."""
+    if job.solver != "kernel":
+        return None
+    from cli.kernel import Compilation
+
+    compilation = Compilation(progress)
+    stack.callback(compilation.stop)
+    return compilation
+
+
+def _read(job: Job, progress: Progress, jdk: Jdk, inputs: Inputs) -> _Loaded:
+    """Returns the inputs as units. Raises `Failure` if there is nothing to analyse."""
+    about_cache: list[Diagnostic] = []
+    with _refusals():
+        units = units_of(inputs.archives, job.cached, progress, about_cache)
+    found = [*inputs.diagnostics, *about_cache, *(each for unit in units for each in unit.diagnostics)]
     loaded = _Loaded(jdk, inputs, units, found)
     if not any(len(unit.class_type) for unit in loaded.application):
         text = f"none of the classes in {', '.join(job.inputs)} can be read"
         raise Failure(Exit.NO_INPUT, text, found)
     return loaded
+
+
+def _link(job: Job, loaded: _Loaded) -> tuple[LinkedProgram, Entries, list[str]]:
+    """Returns the program, where it starts, and the classes whose `main` does. Raises `Failure`."""
+    roles = ((each.role, each.label) for each in loaded.inputs.archives)
+    program = link([(unit, *role) for unit, role in zip(loaded.units, roles, strict=True)])
+    wanted = Wanted(job.mains, job.library, job.entries, loaded.inputs.main_class)
+    try:
+        return program, *entries_of(program, loaded.application, wanted, loaded.inputs.release)
+    except Failure as failure:
+        raise Failure(failure.code, str(failure), loaded.diagnostics) from None
 
 
 def _solver(program: Program, compilation: Compilation | None) -> Solver:

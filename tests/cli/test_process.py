@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -117,3 +118,36 @@ def test_clearing_the_cache_frees_it(classes: Path, jdk: Path, tmp_path: Path) -
     assert heliograph("cache", "list").count("archive") == 2
     assert "freed" in heliograph("cache", "clear")
     assert "archive" not in heliograph("cache", "list")
+
+
+@pytest.mark.slow
+def test_the_solver_is_compiled_once_and_where_nobody_else_writes(
+    classes: Path, jdk: Path, tmp_path: Path, folder: Path
+) -> None:
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    command = [*COMMAND, "analyze", str(classes), "--jdk", str(jdk), "--out", str(tmp_path / "run")]
+    first, second = (
+        subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    )
+    assert "compiling the solver" in first.stderr
+    assert second.stderr == ""
+    compiled = [each for each in tmp_path.rglob("*.nbc") if each.is_file()]
+    assert compiled
+    private = {each.parent.parent for each in compiled}
+    assert {each.parent for each in private} == {tmp_path / "heliograph"}
+    assert {stat.S_IMODE(each.stat().st_mode) for each in private} == {0o700}
+    assert (tmp_path / "run" / "calls.npy").read_bytes() == (folder / "calls.npy").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_cache_that_cannot_be_written_costs_time_and_nothing_else(
+    classes: Path, jdk: Path, tmp_path: Path, folder: Path
+) -> None:
+    (tmp_path / "heliograph").write_text("no folder")
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    command = [*COMMAND, "analyze", str(classes), "--jdk", str(jdk), "--out", str(tmp_path / "run")]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "warning CACHE-WRITE" in done.stderr
+    assert (tmp_path / "run" / "calls.npy").read_bytes() == (folder / "calls.npy").read_bytes()
