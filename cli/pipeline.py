@@ -25,7 +25,7 @@ from engine.solver import Solver, Statistics
 from loader.archives import Inputs, open_inputs
 from loader.containers import APPLICATION
 from loader.jdk import Jdk, find_jdk
-from loader.link import link
+from loader.link import LinkedProgram, link
 from loader.source import InputError
 from loader.unit import Unit
 
