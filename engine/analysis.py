@@ -148,7 +148,8 @@ def _dense_rows(rows: PointsToRows, ordinary: int, tracked_from: int) -> PointsT
     key = np.where(
         rows.key >= tracked_from >> 6, rows.key - (tracked_from >> 6) + (padded(ordinary) >> 6), rows.key
     )
-    return rows._replace(key=key.astype(np.int32))
+    base = np.where(rows.base >= tracked_from, rows.base - tracked_from + padded(ordinary), rows.base)
+    return rows._replace(key=key.astype(np.int32), base=base.astype(np.int32))
 
 
 def _joined(batches: Sequence[Facts]) -> Facts:
