@@ -100,7 +100,7 @@ class Chains:
             came[state] = by
             if state[0] not in seen:
                 seen.add(state[0])
-                origin = self._origin(state[0], obj)
+                origin = self._origin(state[0], obj, hops)
                 if origin is not None:
                     return Chain(obj, origin, self._steps(state, came))
             if exact and len(came) > _STATES:
@@ -128,7 +128,7 @@ class Chains:
         return tuple(_marked(steps))
 
     # --- origins
-    def _origin(self, pointer: int, obj: int) -> Origin | None:
+    def _origin(self, pointer: int, obj: int, hops: Hops) -> Origin | None:
         """Returns how `obj` is put into `pointer`, None if it only comes from other pointers."""
         for relation, row in self._flow.rows_into(pointer):
             if (
@@ -138,7 +138,7 @@ class Chains:
             ):
                 origin = self._by_fact(relation, row, pointer, obj)
             elif relation == RETURN:
-                origin = self._by_call(row, pointer, obj)
+                origin = self._by_call(row, pointer, obj, hops)
             else:
                 continue
             if origin is not None:
@@ -182,7 +182,7 @@ class Chains:
                 return candidates.pop()
         return NONE
 
-    def _by_call(self, site: int, pointer: int, obj: int) -> Origin | None:
+    def _by_call(self, site: int, pointer: int, obj: int, hops: Hops) -> Origin | None:
         """Returns the origin if the call at `site` is reflective, of `getClass`, or of an input source."""
         objects, sites = self._flow.evidence.objects, self._flow.evidence.sites
         kind = int(objects.kind[obj])
@@ -198,13 +198,10 @@ class Chains:
             return None
         if kind in _KNOWN:
             return None
-        for callee in self._flow.callees(site):
-            if self._marks.is_source(callee):
-                source = self._flow.variable(callee, self._flow.parameters_of(callee))
-                if self._flow.sets.contains(source, obj):
-                    facts = (put, Fact("Calls", (site, callee)))
-                    return Origin(SOURCE, pointer, method, offset, facts, site, callee)
-        return None
+        callee = next(filter(self._marks.is_source, hops.handing(RETURN, site)), NONE)
+        if callee == NONE:
+            return None
+        return Origin(SOURCE, pointer, method, offset, (put, Fact("Calls", (site, callee))), site, callee)
 
     def _by_native(self, pointer: int, obj: int) -> Origin | None:
         objects = self._flow.evidence.objects

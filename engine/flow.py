@@ -13,7 +13,7 @@ from cypher import schema
 from cypher.schema import NONE, Facts, Int32, Int64, Rows
 from engine.heap import Objects
 from engine.result import Result
-from engine.sets import Index, Sets
+from engine.sets import Bools, Index, Sets
 from engine.sites import Sites
 from engine.solver import PointsToRows
 
@@ -113,7 +113,8 @@ class Flow:
         self._by_target = Index(np.concatenate([column for _, column in self._tables]))
         self._order = np.argsort(evidence.first_variable, kind="stable")
         self._firsts = evidence.first_variable[self._order]
-        self._place = {method: place for place, method in enumerate(evidence.reached.tolist())}
+        self._place = np.zeros(int(evidence.reached.max(initial=0)) + 1, np.int32)
+        self._place[evidence.reached] = np.arange(evidence.reached.size, dtype=np.int32)
         self._callers = Index(evidence.call_callee)
         self._calls = Index(evidence.call_site)
         self.field_of_static = dict(
@@ -162,13 +163,23 @@ class Flow:
         """Returns the pointer of a variable of a reached method."""
         return int(self.evidence.first_variable[self._place[method]]) + variable
 
-    def callees(self, site: int) -> list[int]:
+    def callees(self, site: int) -> Int32:
         """Returns the methods that a site may call."""
-        return [int(self.evidence.call_callee[call]) for call in self._calls.of(site)]
+        found: Int32 = self.evidence.call_callee[self._calls.positions(site)]
+        return found
 
-    def callers(self, method: int) -> list[int]:
+    def callers(self, method: int) -> Int32:
         """Returns the sites that may call a method."""
-        return [int(self.evidence.call_site[call]) for call in self._callers.of(method)]
+        found: Int32 = self.evidence.call_site[self._callers.positions(method)]
+        return found
+
+    def handing(self, obj: int, kind: str) -> Bools:
+        """Returns which methods, by id, may return (or throw) an object."""
+        evidence = self.evidence
+        values = evidence.first_variable + evidence.parameters + (kind == THROWN)
+        found = np.zeros(self._place.size, np.bool_)
+        found[evidence.reached] = self.sets.contain(values, np.array([obj], np.int32))
+        return found
 
     def invoke(self, site: int) -> tuple[int, ...]:
         """Returns the columns of `Invoke` for a site."""

@@ -109,7 +109,7 @@ class Gaps:
     def _result(self, kind: str, site: int) -> Iterator[Gap | int]:
         sites = self._flow.evidence.sites
         at = int(sites.method[site]), int(sites.offset[site])
-        callees = self._flow.callees(site)
+        callees = self._flow.callees(site).tolist()
         if any(map(self._is_source, callees)):
             yield Gap(INPUT, *at, site)
             return
@@ -127,8 +127,8 @@ class Gaps:
                 yield returned
 
     def _arguments(self, method: int, position: int) -> Iterator[Gap | int]:
-        arguments = [self._flow.argument(site, position) for site in self._flow.callers(method)]
-        known = [each for each in arguments if each >= 0]
+        arguments = self._flow.argument_of(self._flow.callers(method), position)
+        known: list[int] = arguments[arguments >= 0].tolist()
         yield from known
         if not known:
             yield Gap(UNCALLED, method, 0, position)

@@ -31,6 +31,7 @@ from engine.flow import (
     Relation,
     Step,
 )  # fmt: skip
+from engine.sets import Bools
 
 
 class Hop(NamedTuple):
@@ -66,6 +67,7 @@ class Hops:
         self._flow, self._obj, self._sets = flow, obj, flow.sets
         self._into: dict[int, list[Hop]] = {}
         self._passed: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._handing: dict[str, Bools] = {}
         self._readable: dict[tuple[int, int], bool] = {}
         self._stores: dict[int, list[int]] = {}
         self._bases: dict[int, Int64] = {}
@@ -118,10 +120,18 @@ class Hops:
     def _results(self, kind: str, site: int, pointer: int) -> Iterator[Hop]:
         if kind == RETURN and int(self._flow.evidence.sites.cut[site]):
             return
-        for callee in self._flow.callees(site):
+        for callee in self.handing(kind, site):
             source = self._flow.variable(callee, self._flow.parameters_of(callee) + (kind == THROWN))
-            if self._sets.contains(source, self._obj):
-                yield Hop(kind, source, pointer, site, callee)
+            yield Hop(kind, source, pointer, site, callee)
+
+    def handing(self, kind: str, site: int) -> list[int]:
+        """Returns the callees of a site that may return (or throw) the object."""
+        known = self._handing.get(kind)
+        if known is None:
+            known = self._handing[kind] = self._flow.handing(self._obj, kind)
+        callees = self._flow.callees(site)
+        found: list[int] = callees[known[callees]].tolist()
+        return found
 
     # --- calls
     def _arguments(self, pointer: int, entered: int) -> Iterator[Hop]:
@@ -142,7 +152,7 @@ class Hops:
             return [(entered, variable)] if variable >= 0 and self._sets.contains(variable, self._obj) else []
         known = self._passed.get((method, position))
         if known is None:
-            sites = np.array(self._flow.callers(method), np.int32)
+            sites = self._flow.callers(method)
             variables = self._flow.argument_of(sites, position)
             sites, variables = sites[variables >= 0], variables[variables >= 0]
             holding = self._sets.contain(variables, np.array([self._obj], np.int32))
@@ -155,10 +165,10 @@ class Hops:
 
         Then the object is the receiver of `method` by way of a `super` call only.
         """
-        others = [other for other in self._flow.callees(site) if other != method]
+        others = (other for other in self._flow.callees(site).tolist() if other != method)
         if not any(self._sets.contains(self._flow.variable(other, 0), self._obj) for other in others):
             return False
-        callers = np.array(self._flow.callers(method), np.int32)
+        callers = self._flow.callers(method)
         special = callers[self._flow.evidence.sites.kind[callers] == SPECIAL]
         receivers = self._flow.argument_of(special, 0)
         holding = self._sets.contain(receivers[receivers >= 0], np.array([self._obj], np.int32))
@@ -203,7 +213,7 @@ class Hops:
             nodes = self._flow.nodes_holding(field, self._obj)
             number = self._flow.evidence.objects.kind.size
             objects: Int32 = self._flow.evidence.points_to.base[nodes]
-            known = self._bases[field] = self._sets.dense(objects[objects < number], number)
+            known = self._bases[field] = self._sets.dense(objects, number)
             self._stores[field] = self._flow.stores_holding(field, self._obj).tolist()
         keys, words = self._sets.words_of(base)
         read = np.zeros_like(known)

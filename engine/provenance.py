@@ -133,6 +133,7 @@ class Provenance:
         for each in derived:
             self._derived_at[each.relation, each.site].append(each)
         self._sources = sources_by_method()
+        self._known_sources: dict[int, bool] = {}
         self._chains = Chains(self.flow, Marks(self._derives, self._gets_class, self._is_source))
         self._inferred: dict[tuple[str, int, int], Inference] = {}
         self._open: set[tuple[str, int, int]] = set()
@@ -155,7 +156,10 @@ class Provenance:
         return (found.declaring, found.name) == ("java/lang/Object", "getClass")
 
     def _is_source(self, method: int) -> bool:
-        return self.source_of(method) is not None
+        known = self._known_sources.get(method)
+        if known is None:
+            known = self._known_sources[method] = self.source_of(method) is not None
+        return known
 
     def source_of(self, method: int) -> Source | None:
         """Returns the row of the table of input sources for a method."""
@@ -231,7 +235,7 @@ class Provenance:
             self._caused = Index(sites.cause)
         for made in self._caused.of(site):
             initialises = int(sites.origin[made]) == INITIALISATION
-            for callee in self.flow.callees(made):
+            for callee in self.flow.callees(made).tolist():
                 if target.kind == "type":
                     fits = initialises and self._initialises(callee, target.id)
                 elif target.kind == "method" and not initialises:

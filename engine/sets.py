@@ -22,10 +22,14 @@ class Index:
 
     def of(self, value: int) -> list[int]:
         """Returns the positions of `value`, ascending."""
+        found: list[int] = self.positions(value).tolist()
+        return found
+
+    def positions(self, value: int) -> NDArray[np.intp]:
+        """Returns the positions of `value`, ascending."""
         # The dtype has to be that of the column, or numpy converts the whole column.
         start, end = self._sorted.searchsorted(np.array([value, value + 1], self._sorted.dtype)).tolist()
-        found: list[int] = self._order[start:end].tolist() if start < end else []
-        return found
+        return self._order[start:end]
 
 
 class Sets:

@@ -22,9 +22,7 @@ def content(folder: Path) -> list[str]:
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="needs a JDK to translate")
-def test_an_interrupt_ends_it_soon_and_leaves_the_caches(
-    classes: Path, tmp_path: Path, folder: Path
-) -> None:
+def test_an_interrupt_ends_it_soon_and_leaves_the_caches(classes: Path, tmp_path: Path, folder: Path) -> None:
     assert folder.exists()  # what this test interrupts must not be the compilation of the solver
     cache = tmp_path / "cache"
     environment = os.environ | {"XDG_CACHE_HOME": str(cache), "XDG_STATE_HOME": str(tmp_path / "state")}
