@@ -12,9 +12,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # not on this platform
+    fcntl = None  # type: ignore[assignment]
 
 from cli.exits import Failure
 from cli.folders import cache_root, private
@@ -45,14 +51,23 @@ def solver(object_type: int, class_type: int) -> Solver:
 
 
 def build() -> None:
-    """Compiles the solver; prints the share that is done, a line each."""
-    from engine.kernel import solver as _  # noqa: F401  # declares what is to be compiled
-    from engine.kernel.compiled import build as shares
+    """Compiles the solver, unless another process does so first; prints the share that is done, a line each."""
+    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt), _lock(Path(os.environ["NUMBA_CACHE_DIR"])):
+        if not _is_built():
+            from engine.kernel.compiled import build as shares
 
-    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        for share in shares():
-            sys.stdout.write(f"{share}\n")
-            sys.stdout.flush()
+            for share in shares():
+                sys.stdout.write(f"{share}\n")
+                sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _lock(place: Path) -> Iterator[None]:
+    """Keeps other processes from compiling into the same folder; the system ends the lock with the process."""
+    with (place / "lock").open("w") as file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 class Compilation:

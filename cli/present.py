@@ -24,7 +24,10 @@ def write_line(text: str = "") -> None:
 
 
 def write_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
-    """Prints rows as a table; columns whose name ends with `#` hold numbers."""
+    """Prints rows as a table; columns whose name ends with `#` hold numbers.
+
+    Names of classes and methods can be long: cells are never folded, so that a name stays in one piece.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -33,14 +36,21 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
     table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
         numeric = name.endswith("#")
-        table.add_column(name.removesuffix("#"), justify="right" if numeric else "left", overflow="fold")
+        table.add_column(name.removesuffix("#"), justify="right" if numeric else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(_cell(each, Text) for each in row))
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        # Nothing is folded for programs that look for words in lines.
-        console = Console(highlight=False, width=_WIDE)
-    console.print(table)
+    Console(highlight=False, width=_WIDE).print(table)
+
+
+def write_styled(parts: Iterable[tuple[str, str]]) -> None:
+    """Prints a line of (text, style), control characters escaped; styles show on terminals only."""
+    from rich.console import Console
+    from rich.text import Text
+
+    line = Text()
+    for text, style in parts:
+        line.append(shown(text), style)
+    Console(highlight=False, soft_wrap=True).print(line)
 
 
 def _cell(value: object, make: Any) -> Any:

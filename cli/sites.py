@@ -10,7 +10,7 @@ import numpy as np
 
 from cli.exits import usage
 from cli.naming import MethodName, Names
-from cli.present import write_line, write_table
+from cli.present import write_line, write_styled
 from cli.run import Run
 from cli.summary import application_sites
 from cli.text import quoted
@@ -18,7 +18,8 @@ from cypher.schema import NONE
 from engine import heap
 from engine.result import PARTIAL, RESOLVED, UNRESOLVED, NameSource, ReflectiveSite, Result, Target
 
-_SHOWN = 4  # targets in a cell of the table
+_SHOWN = 4  # targets, constants and unknown values of a call
+_STYLES = {RESOLVED: "green", PARTIAL: "yellow", UNRESOLVED: "red"}
 
 
 class SiteRow(NamedTuple):
@@ -110,25 +111,35 @@ def _origin(result: Result, names: Names, obj: int) -> str:
 
 
 def write(found: Sequence[SiteRow], everything: bool) -> None:
-    """Prints the calls as a table, with the counts by status."""
+    """Prints the calls, each with its targets and what is unknown of it, and the counts by status."""
     if not found:
         more = "" if everything else "; --all shows those in libraries"
         write_line(f"no reflective call{more}")
         return
-    write_table(("site", "calls", "status", "targets", "why"), [tuple(_cells(each)) for each in found])
+    for row in found:
+        write_styled(_headline(row))
+        for line in _details(row):
+            write_line(f"    {line}")
     counts = Counter(each.status for each in found)
     parts = ", ".join(f"{counts[each]} {each}" for each in (RESOLVED, PARTIAL, UNRESOLVED))
+    write_line()
     write_line(f"{len(found)} reflective call{'s' if len(found) != 1 else ''}: {parts}")
 
 
-def _cells(row: SiteRow) -> Iterator[str]:
-    yield f"{row.caller.qualified}:{row.line}" if row.line >= 0 else row.name
-    yield ".".join(row.api.rsplit(".", 2)[-2:])
-    yield row.status
-    more = f"\n… {len(row.targets) - _SHOWN} more" if len(row.targets) > _SHOWN else ""
-    yield "\n".join(row.targets[:_SHOWN]) + more
-    names = [quoted(text, 30) for kind, text in row.sources if kind == "constant"]
-    unknown = [text for kind, text in row.sources if kind == "unknown"]
-    yield "\n".join(
-        filter(None, (row.reason, *unknown[:2], "" if row.targets else ", ".join(names[:_SHOWN])))
-    )
+def _headline(row: SiteRow) -> Iterator[tuple[str, str]]:
+    """Yields the parts of the line of a call, with their styles."""
+    yield f"{row.caller.qualified}:{row.line}" if row.line >= 0 else row.name, "bold"
+    yield f"  {'.'.join(row.api.rsplit('.', 2)[-2:])}  ", ""
+    yield row.status, _STYLES[row.status]
+    if row.reason:
+        yield f" ({row.reason})", ""
+
+
+def _details(row: SiteRow) -> Iterator[str]:
+    """Yields the lines below that of a call, a few of each kind."""
+    constants = [quoted(text) for kind, text in row.sources if kind == "constant"] if not row.targets else []
+    unknown = [f"may be {text}" for kind, text in row.sources if kind == "unknown"]
+    for lines in ([f"→ {each}" for each in row.targets], constants, unknown):
+        yield from lines[:_SHOWN]
+        if len(lines) > _SHOWN:
+            yield f"… {len(lines) - _SHOWN} more"

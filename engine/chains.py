@@ -19,9 +19,9 @@ from engine.hops import Hop, Hops, steps_of
 CONSTANT, CLASS_LITERAL, NEW, RULE, CLASS_OF, SOURCE, NATIVE, ENTRY, GIVEN = (
     "constant", "class-literal", "new", "rule", "class-of", "source", "native", "entry", "given",
 )  # fmt: skip
-# The most calls that a chain may have entered and not left, and the most states looked at before chains are
-# allowed to leave calls at other places than those where they entered them.
-_DEPTH, _STATES = 12, 12_000
+# The most calls that a chain may have entered and not left, and the most states met before chains are allowed
+# to leave calls at other places than those where they entered them.
+_DEPTH, _STATES = 12, 30_000
 _MADE = {
     heap.CLASS_OBJECT: "ClassObject", heap.METHOD_OBJECT: "MethodObject", heap.FIELD_OBJECT: "FieldObject",
     heap.UNKNOWN: "UnknownObject", heap.REFLECTIVE: "NewInstanceTarget",
@@ -88,7 +88,7 @@ class Chains:
 
     def _search(self, pointer: int, obj: int, *, exact: bool) -> Chain | None:
         """Goes back breadth first, hops within a method before others."""
-        hops = Hops(self._flow, obj)
+        hops = Hops(self._flow, obj, exact=exact)
         start: _State = (pointer, ())
         came: dict[_State, tuple[_State, Hop] | None] = {}
         queue: deque[tuple[_State, tuple[_State, Hop] | None]] = deque([(start, None)])
@@ -103,7 +103,7 @@ class Chains:
                 origin = self._origin(state[0], obj, hops)
                 if origin is not None:
                     return Chain(obj, origin, self._steps(state, came))
-            if exact and len(came) > _STATES:
+            if exact and len(came) + len(queue) > _STATES:
                 return None
             entered = state[1][-1] if state[1] else NONE
             for hop in hops.into(state[0], entered):

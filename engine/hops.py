@@ -60,14 +60,16 @@ class Hops:
     """The hops of `obj` in one search, which goes back from a pointer, the nearest first.
 
     A store is a hop only of the first load that may see it, and a field of a set of objects is looked at once:
-    further ones would lead to where the search has been.
+    further ones would lead to where the search has been. So would a method's result, unless the search is `exact`
+    and tells the calls of a method apart.
     """
 
-    def __init__(self, flow: Flow, obj: int) -> None:
-        self._flow, self._obj, self._sets = flow, obj, flow.sets
+    def __init__(self, flow: Flow, obj: int, *, exact: bool) -> None:
+        self._flow, self._obj, self._sets, self._exact = flow, obj, flow.sets, exact
         self._into: dict[int, list[Hop]] = {}
         self._passed: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self._handing: dict[str, Bools] = {}
+        self._told: set[tuple[str, int]] = set()
         self._readable: dict[tuple[int, int], bool] = {}
         self._stores: dict[int, list[int]] = {}
         self._bases: dict[int, Int64] = {}
@@ -86,7 +88,14 @@ class Hops:
         """Returns whether the object comes to a pointer that the search has seen by no hop at all."""
         if self._into[pointer] or next(self._arguments(pointer, NONE), None) is not None:
             return False
+        for relation, row in self._flow.rows_into(pointer):
+            if relation in (RETURN, THROWN) and self._returns(str(relation), row):
+                return False
         return not any(self._readable[self._shape(*each)] for each in self._load_rows(pointer))
+
+    def _returns(self, kind: str, site: int) -> bool:
+        cut = kind == RETURN and int(self._flow.evidence.sites.cut[site])
+        return not cut and bool(self.handing(kind, site))
 
     def _load_rows(self, pointer: int) -> Iterator[tuple[Relation, int]]:
         for relation, row in self._flow.rows_into(pointer):
@@ -121,6 +130,10 @@ class Hops:
         if kind == RETURN and int(self._flow.evidence.sites.cut[site]):
             return
         for callee in self.handing(kind, site):
+            if not self._exact:
+                if (kind, callee) in self._told:
+                    continue
+                self._told.add((kind, callee))
             source = self._flow.variable(callee, self._flow.parameters_of(callee) + (kind == THROWN))
             yield Hop(kind, source, pointer, site, callee)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from cli.exits import Failure
 from cli.explain import Explainer, evidence, explain, find_sites
 from cli.run import Run
+from cli.summary import application_sites
 from tests.cli.conftest import Heliograph, compiled
 from tests.provenance_checks import Columns, check_explanation
 
@@ -210,3 +212,30 @@ def test_the_text_reads_from_the_constant_to_the_target(explained: Run) -> None:
         '   1. demo.Main.<clinit> (Main.java:6): constant "demo.Main$Shared" is assigned to static field'
     )
     assert text[5] == f"   2. demo.Main.main (Main.java:{line}): read from static field demo.Main.shared"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("coordinates", "main"),
+    [
+        ("antlr:antlr:2.7.7", "antlr.Tool"),
+        ("org.hsqldb:hsqldb:2.7.3", "org.hsqldb.server.Server"),
+        ("xalan:xalan:2.7.3", "org.apache.xalan.xslt.Process"),
+    ],
+    ids=["antlr2", "hsqldb", "xalan"],
+)
+def test_every_printed_step_is_a_fact_of_a_real_program(
+    heliograph: Heliograph, tmp_path: Path, coordinates: str, main: str
+) -> None:
+    if shutil.which("mvn") is None:
+        pytest.skip("needs mvn on the path")
+    done = heliograph("analyze", coordinates, "--main", main, "--out", tmp_path / "run", "--quiet")
+    assert done.code == 0, done.errors
+    run = Run(tmp_path / "run")
+    explainer = Explainer(run.names, run.result)
+    columns = Columns(evidence(run.names, run.result), run.result.derived)
+    explained = [explainer.site(each, 3) for each in application_sites(run.result, run.names)]
+    assert explained
+    assert all(each.parts for each in explained)
+    for each in explained:
+        check_explanation(columns, run.names, each.document())

@@ -44,7 +44,7 @@ def test_an_interrupt_ends_it_soon_and_leaves_the_caches(classes: Path, tmp_path
     assert process.returncode == 130
     assert time.monotonic() - began < 4  # two on a machine that has nothing else to do
     assert "Traceback" not in errors
-    assert [each for each in content(tmp_path) if not each.endswith((".nbi", ".nbc", "lock"))] == []
+    assert content(cache / "heliograph" / "units") == content(tmp_path / "state") == []
 
 
 def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
@@ -121,6 +121,15 @@ def test_clearing_the_cache_frees_it(classes: Path, jdk: Path, tmp_path: Path) -
     assert heliograph("cache", "list").count("archive") == 2
     assert "freed" in heliograph("cache", "clear")
     assert "archive" not in heliograph("cache", "list")
+
+
+def test_the_demo_says_what_it_lacks(jdk: Path, folder: Path) -> None:
+    assert folder.exists()
+    environment = os.environ | {"PATH": "", "JAVA_HOME": str(jdk)}
+    command = [*COMMAND, "demo"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "there is no Maven" in done.stderr
 
 
 @pytest.mark.slow

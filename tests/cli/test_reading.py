@@ -55,7 +55,7 @@ def test_mode_none_resolves_nothing(heliograph: Heliograph, without_reflection: 
     assert {(each["status"], each["reason"]) for each in found} == {("unresolved", "mode-ignores-reflection")}
 
 
-def test_table_of_sites_names_calls_and_counts_them(heliograph: Heliograph, folder: Path) -> None:
+def test_list_of_sites_names_calls_and_counts_them(heliograph: Heliograph, folder: Path) -> None:
     done = heliograph("sites", "--run", folder)
     assert "demo.Main.main:13" in done.output
     assert "7 reflective calls: 5 resolved, 0 partial, 2 unresolved" in done.output
