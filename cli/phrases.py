@@ -55,7 +55,7 @@ class Phrases:
         if origin.kind == chains.NATIVE:
             return f"what native method {self._method(origin.callee)} returns"
         if origin.kind == chains.CLASS_OF:
-            return f"its class {self._type(int(self._objects.payload[obj]))}, by getClass,"
+            return "its class, by getClass,"
         if origin.kind == chains.RULE and kind in _NOUNS:
             return _NOUNS[kind]
         if origin.kind == chains.RULE:

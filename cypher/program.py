@@ -41,6 +41,7 @@ class MethodRows(NamedTuple):
     """Methods `first`, `first + 1`, …, as arrays of one entry a method.
 
     `parameters` counts the receiver; `variables` is the number of variables, at least `parameters + 2`.
+    `returns` is the position of the parameter that every return of the method returns, -1 if there is no such.
     """
 
     first: int
@@ -49,6 +50,7 @@ class MethodRows(NamedTuple):
     parameters: Int32
     variables: Int32
     flags: Int32
+    returns: Int32
 
 
 class Program(Protocol):

@@ -23,7 +23,14 @@ from engine.result import Derived, Result
 from engine.solver import EXHAUSTED, FIXPOINT, PointsToRows, Solver, Statistics
 
 # What can be switched off, by the name that a user gives it.
-SWITCHES = ("merged-strings", "merged-builders", "merged-throwables", "filtered-array-stores", "confined-jdk")
+SWITCHES = (
+    "merged-strings",
+    "merged-builders",
+    "merged-throwables",
+    "filtered-array-stores",
+    "passed-arguments",
+    "confined-jdk",
+)
 
 # Work units between two looks at the clock; a unit is a few nanoseconds of propagation.
 BUDGET = 20_000_000
@@ -47,7 +54,7 @@ class Options:
 def without(switches: Collection[str]) -> dict[str, Any]:
     """Returns the options that switch off what is named, out of SWITCHES."""
     on = [name not in switches for name in SWITCHES]
-    return {"precision": Precision(*on[:4]), "confine_jdk": on[4]}
+    return {"precision": Precision(*on[:-1]), "confine_jdk": on[-1]}
 
 
 def analyse(program: Program, solver: Solver, entries: Entries, options: Options) -> Result:
@@ -61,9 +68,9 @@ class Analysis:
     def __init__(self, program: Program, solver: Solver, options: Options) -> None:
         self._program, self._solver, self._options = program, solver, options
         precision = options.precision
-        self._constraints = Constraints(program, solver, precision)
+        self._constraints = Constraints(program, solver, precision, options.confine_jdk)
         self._models = Models(self._constraints)
-        self._reflection = Reflection(self._constraints, options.mode, options.confine_jdk)
+        self._reflection = Reflection(self._constraints, options.mode, self._models.receivers)
         self._constraints.on_sites = self._on_sites
         self._constraints.opaque = self._reflection.is_api
         self._constraints.on_field = self._models.on_field
@@ -97,7 +104,9 @@ class Analysis:
                 self._observe(pointers, objects)
             derived = reflection.derive()
             if status == FIXPOINT and not (methods.size or pointers.size or derived or constraints.pending()):
-                return True
+                reflection.search()
+                if not reflection.derive():
+                    return True
 
     def _activate(self, methods: Int32, firsts: Int32) -> None:
         """Enters the bodies of methods that were reached."""
@@ -108,7 +117,6 @@ class Analysis:
 
     def _observe(self, pointers: Int32, objects: Int32) -> None:
         types = self._constraints.class_types(objects)
-        self._models.on_classes(pointers, types)
         self._reflection.observe(pointers, objects, types)
 
     def _result(self, complete: bool) -> Result:

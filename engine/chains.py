@@ -26,6 +26,7 @@ _MADE = {
     heap.CLASS_OBJECT: "ClassObject", heap.METHOD_OBJECT: "MethodObject", heap.FIELD_OBJECT: "FieldObject",
     heap.UNKNOWN: "UnknownObject", heap.REFLECTIVE: "NewInstanceTarget",
 }  # fmt: skip
+_FOUND = ("ClassObject", "MethodObject", "FieldObject")
 _KNOWN = frozenset({heap.STRING, heap.GENERIC, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT})
 
 
@@ -57,12 +58,11 @@ class Chain(NamedTuple):
 class Marks(NamedTuple):
     """What ends a chain besides facts.
 
-    `derives(site, relation, payload)` says whether a rule made a call return a metaobject, `gets_class(site)`
-    whether it is of `getClass`, and `is_source(method)` whether a method is an input source.
+    `derives(site, relation, payload)` says whether a rule made a call return a metaobject, and `is_source(method)`
+    whether a method is an input source.
     """
 
     derives: Callable[[int, str, int], bool]
-    gets_class: Callable[[int], bool]
     is_source: Callable[[int], bool]
 
 
@@ -75,15 +75,20 @@ class Chains:
 
     def __init__(self, flow: Flow, marks: Marks) -> None:
         self._flow, self._marks = flow, marks
-        self._found: dict[tuple[int, int], Chain] = {}
+        self._found: dict[tuple[int, int, int], Chain] = {}
+        self._wanted = NONE
 
-    def to(self, pointer: int, obj: int) -> Chain:
-        """Returns a shortest chain of `obj` to `pointer`, which holds it; steps within a method count nothing."""
-        found = self._found.get((pointer, obj))
+    def to(self, pointer: int, obj: int, wanted: int = NONE) -> Chain:
+        """Returns a shortest chain of `obj` to `pointer`, which holds it; steps within a method count nothing.
+
+        `wanted` says which text, type or member a generic object is to be.
+        """
+        found = self._found.get((pointer, obj, wanted))
         if found is None:
+            self._wanted = wanted
             found = self._search(pointer, obj, exact=True) or self._search(pointer, obj, exact=False)
             assert found is not None
-            self._found[pointer, obj] = found
+            self._found[pointer, obj, wanted] = found
         return found
 
     def _search(self, pointer: int, obj: int, *, exact: bool) -> Chain | None:
@@ -153,10 +158,14 @@ class Chains:
             text = int(rows.text[row])
             # Any constant may be behind the generic string; behind the plain one, those without a name.
             generic = kind == heap.GENERIC and (obj == self.plain_string) != (text in self._named)
+            if self._wanted != NONE:
+                generic = kind == heap.GENERIC and text == self._wanted
             known = payload == text if kind == heap.STRING else generic
             found = CONSTANT
         elif relation is schema.ClassConstant:
-            known, found = kind == heap.CLASS_OBJECT and payload == int(rows.type[row]), CLASS_LITERAL
+            type_ = self._wanted if kind == heap.GENERIC else payload
+            known = kind in (heap.CLASS_OBJECT, heap.GENERIC) and type_ == int(rows.type[row])
+            found = CLASS_LITERAL
         else:
             same = (int(objects.method[obj]), int(objects.offset[obj])) == (method, offset)
             known = int(objects.type[obj]) == int(rows.type[row]) and (
@@ -190,10 +199,15 @@ class Chains:
         put = Fact("PointsTo", (pointer, obj))
         if int(sites.cut[site]):
             payload = int(objects.payload[obj])
-            own = kind not in (heap.UNKNOWN, heap.REFLECTIVE) or payload == site
+            own = kind != heap.UNKNOWN or payload == site
+            if kind == heap.REFLECTIVE:
+                payload = int(objects.type[obj])
             if kind in _MADE and own and self._marks.derives(site, _MADE[kind], payload):
                 return Origin(RULE, pointer, method, offset, (put,), site, relation=_MADE[kind])
-            if kind == heap.CLASS_OBJECT and self._marks.gets_class(site):
+            if kind == heap.GENERIC and self._wanted != NONE:
+                made = next((each for each in _FOUND if self._marks.derives(site, each, self._wanted)), "")
+                return Origin(RULE, pointer, method, offset, (put,), site, relation=made) if made else None
+            if kind == heap.CLASS_OF and payload == site:
                 return Origin(CLASS_OF, pointer, method, offset, (put,), site)
             return None
         if kind in _KNOWN:

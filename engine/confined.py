@@ -1,67 +1,94 @@
-"""Reflective calls of the JDK's own code, resolved within their method.
+"""The JDK's own names and class objects, followed over direct flow only.
 
 The JDK is full of tables that map names to classes (security providers, charsets, resource bundles). Without
-contexts, every such name reaches every such call, and one call after the other drags in what no program runs.
-So a call in the JDK's code resolves only what comes from the same method, as in mode LOCAL of the paper
-(Livshits et al., 2005), or from code outside the JDK: a constant or class literal there, a class or member that
-is none of the JDK's. All else is unknown to it, and listed as such.
+contexts, every such name reaches every reflective call, and one call after the other drags in what no program
+runs. So the constants in its code, and the classes and members of its own that its reflective calls find, are
+not told apart in the closure: a generic object goes in their place. At the operands of its reflective calls
+they are found by direct flow (see `engine.direct`). What comes from code outside the JDK is followed
+everywhere; a class or member of the JDK at an operand in its code has to come by direct flow all the same.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
 
-from cypher import schema
+import numpy as np
+from numpy.typing import NDArray
+
 from cypher.program import JDK, Program
 from cypher.schema import NONE, Facts, Int32
-from engine import heap
+from engine import direct, heap
+from engine.direct import DirectFlow, calls_of
+from engine.solver import Solver
 
 
 class Confined:
-    """Says what may resolve the operands of calls in the JDK's methods."""
+    """Which methods are of the JDK, which types are confined, and the operands that direct flow resolves."""
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self.pointers: dict[int, int] = {}
-        self.found: set[tuple[int, int]] = set()
-        self._strings: set[tuple[int, int]] = set()
-        self._classes: set[tuple[int, int]] = set()
+    def __init__(self, program: Program, on: bool) -> None:
+        self._program, self._on = program, on
+        self._covered: dict[int, bool] = {}
+        self._flow, self._added = DirectFlow(self._follows), 0
+        self.operands: dict[int, bool] = {}  # and whether they are in the JDK's code
+        self._searched = 0
 
-    def covers(self, method: int) -> bool:
-        """Returns whether `method` is of the JDK."""
-        return self._is_of_jdk(self._program.name_of_method(method)[0])
+    def covers(self, methods: Int32) -> NDArray[np.bool_]:
+        """Returns which methods are of the JDK."""
+        if not self._on:
+            return np.zeros(methods.size, bool)
+        distinct, inverse = np.unique(methods, return_inverse=True)
+        mask: NDArray[np.bool_] = np.array([self.covers_one(each) for each in distinct.tolist()], bool)[
+            inverse
+        ]
+        return mask
 
-    def note(self, facts: Facts, methods: Int32) -> None:
-        """Notes the constants in the bodies of `methods`."""
-        for relation, column, pairs in (
-            (schema.StringConstant, "text", self._strings),
-            (schema.ClassConstant, "type", self._classes),
-        ):
-            rows = facts.get(relation)
-            if rows is not None:
-                rows = rows.take(np.isin(rows.method, methods))
-                pairs.update(zip(rows.method.tolist(), getattr(rows, column).tolist(), strict=True))
+    def covers_one(self, method: int) -> bool:
+        """Returns whether `method` is of the JDK; -1 is none."""
+        if not self._on or method < 0:
+            return False
+        found = self._covered.get(method)
+        if found is None:
+            found = self._covered[method] = self._is_of_jdk(self._program.name_of_method(method)[0])
+        return found
+
+    def confines(self, type_: int) -> bool:
+        """Returns whether the generic class object stands for that of `type_`, if it comes up in the JDK's code."""
+        return (
+            self._on and type_ >= 0 and self._is_of_jdk(type_) and self._program.name_of_type(type_)[0] != "["
+        )
 
     def admits(self, pointer: int, kind: int, payload: int, class_type: int) -> bool:
-        """Returns whether an object may resolve the operand at `pointer`."""
-        method = self.pointers.get(pointer, NONE)
-        if method == NONE:
+        """Returns whether an object of the closure may resolve the operand at `pointer`."""
+        if not self.operands.get(pointer):
             return True
-        if kind == heap.STRING:
-            return (method, payload) in self._strings or self._program.is_outside_jdk(payload)
         if kind == NONE and class_type >= 0:
-            return (
-                not self._is_of_jdk(class_type)
-                or (method, class_type) in self._classes
-                or (method, class_type) in self.found
-            )
+            return not self.confines(class_type)
         if kind == heap.METHOD_OBJECT:
-            declaring = self._program.name_of_method(payload)[0]
-        elif kind == heap.FIELD_OBJECT:
-            declaring = self._program.name_of_field(payload)[0]
-        else:
-            return True
-        return not self._is_of_jdk(declaring) or (method, payload) in self.found
+            return not self._is_of_jdk(self._program.name_of_method(payload)[0])
+        if kind == heap.FIELD_OBJECT:
+            return not self._is_of_jdk(self._program.name_of_field(payload)[0])
+        return True
+
+    def search(
+        self, solver: Solver, batches: list[Facts], parameters: Int32
+    ) -> Iterator[tuple[int, int, int]]:
+        """Yields (operand, kind, value) of what comes to operands by direct flow, those known before included.
+
+        `parameters` is the number of parameters of each method, by its id.
+        """
+        steps = solver.statistics().steps
+        if not self.operands or steps == self._searched:
+            return
+        self._searched = steps
+        self._flow.add(batches[self._added :])
+        self._added = len(batches)
+        found = self._flow.region(np.fromiter(self.operands, np.int32), calls_of(solver, parameters))
+        for operand in self.operands:
+            for kind, value in direct.origins(found, operand, self._follows):
+                yield operand, kind, value
+
+    def _follows(self, field: int) -> bool:
+        return not self._is_of_jdk(self._program.name_of_field(field)[0])
 
     def _is_of_jdk(self, type_: int) -> bool:
         return bool(self._program.flags_of_type(type_) & JDK)

@@ -14,11 +14,12 @@ from cypher import schema
 from cypher.program import Program
 from cypher.schema import NONE, STATIC, VIRTUAL, Facts, Int32, Rows
 from engine import heap
+from engine.confined import Confined
 from engine.heap import Heap
 from engine.sites import BYTECODE, INITIALISATION, MODEL, SiteTable
 from engine.solver import Solver
 
-STRING, THROWABLE = "java/lang/String", "java/lang/Throwable"
+STRING, CLASS, THROWABLE = "java/lang/String", "java/lang/Class", "java/lang/Throwable"
 BUILDERS = ("java/lang/StringBuilder", "java/lang/StringBuffer", "java/lang/AbstractStringBuilder")
 
 
@@ -30,6 +31,7 @@ class Precision:
     merge_builders: bool = True  # string builders are one object a class
     merge_throwables: bool = True  # throwables are one object a class
     filter_array_stores: bool = True  # an array takes only what its element type admits
+    pass_arguments: bool = True  # a call of a method that returns a parameter returns the argument
 
 
 class IdMap:
@@ -51,6 +53,10 @@ class IdMap:
         """Sets the values of `keys`, which `of` was asked for before."""
         self._values[keys] = values
 
+    def values(self) -> Int32:
+        """Returns the values by key; there may be keys beyond the last that was set."""
+        return self._values
+
     def items(self) -> tuple[Int32, Int32]:
         """Returns the keys that have a value, and their values."""
         keys = np.flatnonzero(self._values != NONE).astype(np.int32)
@@ -65,8 +71,12 @@ class Constraints:
     goes into their bodies; `on_field(field, pointer)` when a static field gets its pointer.
     """
 
-    def __init__(self, program: Program, solver: Solver, precision: Precision) -> None:
+    def __init__(
+        self, program: Program, solver: Solver, precision: Precision, confine_jdk: bool = True
+    ) -> None:
         self.program, self.solver, self.precision = program, solver, precision
+        self.confined = Confined(program, confine_jdk)
+        self.parameters = IdMap()  # their number, by the id of a method
         self.heap, self.sites = Heap(solver.tracked_from), SiteTable()
         self.batches: list[Facts] = []
         self.static_fields = IdMap()
@@ -76,7 +86,7 @@ class Constraints:
         self._merged, self._texts, self._initialised = IdMap(), IdMap(), IdMap()
         self._string, self._throwable = program.type_named(STRING), program.type_named(THROWABLE)
         self._builders = {program.type_named(name) for name in BUILDERS}
-        self._other_strings = NONE
+        self._generic: dict[int, int] = {}
         self._types = 0
         self._rows: dict[type, list[tuple[int, ...]]] = defaultdict(list)
         self._waiting: list[dict[str, int]] = []
@@ -85,6 +95,7 @@ class Constraints:
         self._clinits: dict[int, Int32] = {}
         self.synchronise()
         self.running_threads = self.fresh()
+        self.made_arrays = self.fresh()  # an array of each type of which one was allocated
 
     # --- single rows, from models and rules
     def fresh(self) -> int:
@@ -223,7 +234,12 @@ class Constraints:
         if not self.precision.filter_array_stores:
             types = types._replace(element=np.full_like(types.element, NONE))
         self.solver.add_types(types)
+        if not self.precision.pass_arguments:
+            methods = methods._replace(returns=np.full_like(methods.returns, NONE))
         self.solver.add_methods(methods)
+        numbers = np.arange(methods.first, methods.first + methods.parameters.size, dtype=np.int32)
+        self.parameters.of(numbers)
+        self.parameters.put(numbers, methods.parameters)
 
     def enter(self, facts: Facts, origin: Int32 | int = BYTECODE, cause: Int32 | int = NONE) -> None:
         """Enters a batch of facts, whose sites count up from the last one entered."""
@@ -235,7 +251,7 @@ class Constraints:
         if schema.StringConstant in facts:
             self._enter_strings(facts[schema.StringConstant])
         if classes := facts.get(schema.ClassConstant):
-            solver.new(classes.target, solver.class_objects(classes.type))
+            solver.new(classes.target, self._classes_of(classes))
         if assign := facts.get(schema.Assign):
             solver.assign(assign.source, assign.target)
         for relation, enter in (
@@ -268,6 +284,8 @@ class Constraints:
         merged = self._merged.of(new.type)
         for type_ in np.unique(new.type[merged == NONE]).tolist():
             key = np.array([type_], np.int32)
+            if self.program.name_of_type(type_).startswith(("[L", "[[")):
+                self.put(self.made_arrays, self.object(heap.NATIVE, type_))
             if self._is_merged(type_):
                 obj = self.solver.add_objects(key)
                 self.heap.add(obj, 1, heap.MERGED, type_)
@@ -289,18 +307,35 @@ class Constraints:
         return self.precision.merge_throwables and self._throwable in self.program.supertypes_of(type_)
 
     def _enter_strings(self, strings: Rows) -> None:
-        known = self._texts.of(strings.text)
-        for text in np.unique(strings.text[known == NONE]).tolist():
+        inside = self.confined.covers(strings.method)
+        followed = strings.text[~inside]
+        known = self._texts.of(followed)
+        for text in np.unique(followed[known == NONE]).tolist():
             self._texts.put(np.array([text], np.int32), self._string_object(text))
-        self.solver.new(strings.target, self._texts.of(strings.text))
+        objects = np.full(len(strings), self.generic(self._string), np.int32)
+        objects[~inside] = self._texts.of(followed)
+        self.solver.new(strings.target, objects)
 
     def _string_object(self, text: int) -> int:
         precision = self.precision
         if not precision.merge_strings or self.program.may_name(text):
             return self.object(heap.STRING, self._string, payload=text)
-        if self._other_strings == NONE:
-            self._other_strings = self.object(heap.GENERIC, self._string)
-        return self._other_strings
+        return self.generic(self._string)
+
+    def _classes_of(self, classes: Rows) -> Int32:
+        """Returns the class object of each class literal, the generic one for confined types in the JDK."""
+        objects = self.solver.class_objects(classes.type)
+        inside = self.confined.covers(classes.method)
+        inside[inside] = list(map(self.confined.confines, classes.type[inside].tolist()))
+        if inside.any():
+            objects[inside] = self.generic(self.program.type_named(CLASS))
+        return objects
+
+    def generic(self, type_: int) -> int:
+        """Returns the object that stands for objects of `type_` that are not told apart."""
+        if type_ not in self._generic:
+            self._generic[type_] = self.object(heap.GENERIC, type_)
+        return self._generic[type_]
 
     def _pointers_of(self, fields: Int32) -> Int32:
         known = self.static_fields.of(fields)

@@ -20,9 +20,10 @@ from cypher.schema import NONE, Int32
     UNKNOWN,  # a metaobject of which nothing is known; `payload` is the site that returned it, or -1
     NATIVE,  # what the native `method` returns
     ENTRY,  # what the JVM or an unknown caller passes in; `payload` is the parameter's position
-    REFLECTIVE,  # made by a reflective call at `offset` of `method`
-) = range(11)
-TRACKED = frozenset({STRING, CLASS_OBJECT, METHOD_OBJECT, FIELD_OBJECT, UNKNOWN})
+    REFLECTIVE,  # made by reflective calls
+    CLASS_OF,  # the class objects that the call of getClass at `offset` of `method` returns; `payload` is its site
+) = range(12)
+TRACKED = frozenset({STRING, CLASS_OBJECT, METHOD_OBJECT, FIELD_OBJECT, UNKNOWN, CLASS_OF})
 
 
 class Objects(NamedTuple):

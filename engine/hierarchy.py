@@ -14,6 +14,7 @@ class Method(NamedTuple):
     parameters: int
     variables: int
     flags: int
+    returns: int
 
 
 class Type(NamedTuple):
@@ -52,7 +53,7 @@ class Hierarchy:
 
     def add_methods(self, rows: MethodRows) -> None:
         """Adds methods."""
-        columns = (rows.parameters.tolist(), rows.variables.tolist(), rows.flags.tolist())
+        columns = (each.tolist() for each in (rows.parameters, rows.variables, rows.flags, rows.returns))
         self.methods.extend(map(Method, *columns))
 
     def select(self, type_: int, signature: int) -> int:

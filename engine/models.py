@@ -17,9 +17,9 @@ from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, NATIVE
 from cypher.schema import NONE, VIRTUAL, Facts, Int32
 from engine import heap
-from engine.constraints import Constraints
+from engine.constraints import CLASS, Constraints
 
-OBJECT, CLASS, THREAD = "java/lang/Object", "java/lang/Class", "java/lang/Thread"
+OBJECT, THREAD = "java/lang/Object", "java/lang/Thread"
 METAOBJECTS = (CLASS, "java/lang/reflect/Method", "java/lang/reflect/Constructor", "java/lang/reflect/Field")
 WRAPPERS = {
     "Boolean": "Z", "Byte": "B", "Character": "C", "Short": "S", "Integer": "I", "Long": "J", "Float": "F",
@@ -111,6 +111,11 @@ def _current_thread(constraints: Constraints, body: Body) -> None:
     constraints.add(schema.Assign, body.method, 0, constraints.running_threads, body.returned)
 
 
+def _new_array(constraints: Constraints, body: Body) -> None:
+    """Returns an array of any type of which the program makes one otherwise, whatever the class."""
+    constraints.add(schema.Assign, body.method, 0, constraints.made_arrays, body.returned)
+
+
 def _return_parameter(position: int) -> Callable[[Constraints, Body], None]:
     def means(constraints: Constraints, body: Body) -> None:
         constraints.add(schema.Assign, body.method, 0, body.first + position, body.returned)
@@ -143,6 +148,7 @@ BODY_MODELS: tuple[BodyModel, ...] = (
     BodyModel(THREAD, "start0", _run_thread),
     BodyModel(THREAD, "currentThread", _current_thread),
     BodyModel(THREAD, "currentCarrierThread", _current_thread),
+    BodyModel("java/lang/reflect/Array", "newArray", _new_array),
     BodyModel("java/lang/Throwable", "fillInStackTrace", _return_parameter(0)),
     BodyModel("java/lang/String", "intern", _return_parameter(0)),
     BodyModel("java/lang/System", "setIn0", _set_stream("in")),
@@ -154,49 +160,6 @@ BODY_MODELS: tuple[BodyModel, ...] = (
     BodyModel(CLASS, "getPrimitiveClass", _nothing),
     BodyModel("java/lang/ClassLoader", "findBootstrapClass", _nothing),
     BodyModel("java/lang/ClassLoader", "findLoadedClass0", _nothing),
-)
-
-
-class ClassModel(NamedTuple):
-    """What `name` returns for each class object at its first parameter (the receiver counts): `means(…, type)`."""
-
-    owner: str
-    name: str
-    means: Callable[[Constraints, int], int]
-
-
-# Arrays of arrays of more dimensions are not made reflectively: without a bound, an array's own class would
-# lead to ever deeper ones.
-DEEPEST_ARRAY = 2
-
-
-def _array_of(constraints: Constraints, type_: int) -> int:
-    """Returns a new array with elements of `type_`, one for all calls."""
-    if constraints.program.name_of_type(type_).startswith("[" * DEEPEST_ARRAY):
-        return NONE
-    return constraints.object(heap.NATIVE, constraints.program.array_of(type_))
-
-
-def _component_class(constraints: Constraints, type_: int) -> int:
-    """Returns the class object of the elements of an array type."""
-    name = constraints.program.name_of_type(type_)
-    if not name.startswith(("[[", "[L")):
-        return NONE
-    element = constraints.program.type_named(name[2:-1] if name[1] == "L" else name[1:])
-    return constraints.class_object(element) if element >= 0 else NONE
-
-
-def _superclass(constraints: Constraints, type_: int) -> int:
-    """Returns the class object of the superclass."""
-    superclass = constraints.program.superclass_of(type_)
-    interface = constraints.program.flags_of_type(type_) & INTERFACE
-    return constraints.class_object(superclass) if superclass >= 0 and not interface else NONE
-
-
-CLASS_MODELS: tuple[ClassModel, ...] = (
-    ClassModel("java/lang/reflect/Array", "newArray", _array_of),
-    ClassModel(CLASS, "getComponentType", _component_class),
-    ClassModel(CLASS, "getSuperclass", _superclass),
 )
 
 
@@ -216,11 +179,8 @@ class Models:
                 if program.flags_of_method(method) & NATIVE:
                     self._bodies[method] = body
         self._get_class = next(iter(self._named(OBJECT, "getClass", "")), NONE)
-        self._classes = {
-            method: each for each in CLASS_MODELS for method in self._named(each.owner, each.name, "")
-        }
-        self._class_functions: dict[int, tuple[ClassModel, int]] = {}
-        self._applied: set[tuple[int, int]] = set()
+        self._class = program.type_named(CLASS)
+        self.receivers: dict[int, int] = {}  # of the calls of getClass, by site
         self._metatypes = {program.type_named(name) for name in METAOBJECTS}
 
     def _named(self, owner: str, name: str, descriptor: str) -> list[int]:
@@ -233,50 +193,33 @@ class Models:
 
     def on_sites(self, facts: Facts, first: int) -> Int32:
         """Applies the site models to a batch; returns the sites whose results they supply."""
-        invoke, solver = facts[schema.Invoke], self._constraints.solver
+        invoke, constraints = facts[schema.Invoke], self._constraints
         getting = np.flatnonzero(invoke.callee == self._get_class)
         modelled = np.flatnonzero(np.isin(invoke.callee, np.fromiter(self._sites, np.int32)))
         calls = calls_at(facts, modelled)
         for call in calls:
-            self._sites[int(invoke.callee[call.site - first])].means(self._constraints, call)
-        receivers = calls_at(facts, getting)
-        pairs = [
-            (call.argument(0), call.result) for call in receivers if call.argument(0) >= 0 <= call.result
-        ]
-        if pairs:
-            sources, targets = np.array(pairs, np.int32).T
-            solver.get_class(sources, targets)
+            self._sites[int(invoke.callee[call.site - first])].means(constraints, call)
+        for call in calls_at(facts, getting):
+            if call.argument(0) >= 0 <= call.result:
+                self.receivers[call.site] = call.argument(0)
+                made = (call.method, call.offset, call.site)
+                constraints.put(call.result, constraints.object(heap.CLASS_OF, self._class, *made))
         cut: Int32 = invoke.site[np.concatenate((getting, modelled))]
         return cut
 
     def on_methods(self, methods: Int32, firsts: Int32) -> None:
-        """Applies the body models to native methods that were reached, and the class models."""
+        """Applies the body models to native methods that were reached."""
         program = self._constraints.program
         for method, first in zip(methods.tolist(), firsts.tolist(), strict=True):
             flags = program.flags_of_method(method)
-            if method not in self._classes and not flags & NATIVE:
+            if not flags & NATIVE:
                 continue
             parameters = len(program.parameter_types(method)) + (not flags & ACC_STATIC)
             body = Body(method, first, parameters)
-            if method in self._classes:
-                self._class_functions[body.first] = self._classes[method], body.returned
-                self._constraints.solver.watch(
-                    np.array([body.first], np.int32), np.array([body.first], np.int32)
-                )
-            elif method in self._bodies:
+            if method in self._bodies:
                 self._bodies[method].means(self._constraints, body)
             else:
                 self._return_something(body)
-
-    def on_classes(self, pointers: Int32, types: Int32) -> None:
-        """Applies the class models: a class object of each of `types` arrived at the watched pointer."""
-        for pointer, type_ in zip(pointers.tolist(), types.tolist(), strict=True):
-            if pointer in self._class_functions and type_ >= 0 and (pointer, type_) not in self._applied:
-                self._applied.add((pointer, type_))
-                model, returned = self._class_functions[pointer]
-                obj = model.means(self._constraints, type_)
-                if obj >= 0:
-                    self._constraints.put(returned, obj)
 
     def _return_something(self, body: Body) -> None:
         """A native method returns a new object of its return type, if that is a class that has instances."""

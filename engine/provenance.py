@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
+from cypher import schema
 from cypher.schema import NONE
 from engine import heap
-from engine.chains import CLASS_OF, CONSTANT, RULE, SOURCE, Chain, Chains, Marks
+from engine.chains import CLASS_OF, CONSTANT, GIVEN, RULE, SOURCE, Chain, Chains, Marks
 from engine.computed import Computations, MemberName
 from engine.constraints import STRING
 from engine.flow import LOCAL, Evidence, Flow
@@ -134,7 +138,7 @@ class Provenance:
             self._derived_at[each.relation, each.site].append(each)
         self._sources = sources_by_method()
         self._known_sources: dict[int, bool] = {}
-        self._chains = Chains(self.flow, Marks(self._derives, self._gets_class, self._is_source))
+        self._chains = Chains(self.flow, Marks(self._derives, self._is_source))
         self._inferred: dict[tuple[str, int, int], Inference] = {}
         self._open: set[tuple[str, int, int]] = set()
         self._computing: set[int] = set()
@@ -144,16 +148,13 @@ class Provenance:
 
     # --- what chains ask
     def _derives(self, site: int, relation: str, payload: int) -> bool:
-        if relation in ("UnknownObject", "NewInstanceTarget"):
-            return bool(self._derived_at.get((relation, site)))
+        found = self._derived_at.get((relation, site), ())
+        if relation == "NewInstanceTarget":
+            made = self._names.internal_type(payload)
+            return any(self._names.method(each.detail).declaring == made for each in found)
+        if relation == "UnknownObject":
+            return bool(found)
         return (relation, site, payload) in self._derived
-
-    def _gets_class(self, site: int) -> bool:
-        callee = int(self.flow.evidence.sites.callee[site])
-        if callee < 0:
-            return False
-        found = self._names.method(callee)
-        return (found.declaring, found.name) == ("java/lang/Object", "getClass")
 
     def _is_source(self, method: int) -> bool:
         known = self._known_sources.get(method)
@@ -205,6 +206,8 @@ class Provenance:
             yield Question(CONFINED, None, operand, pointer, confined[0], len(confined) - 1)
         taken = {self._name_of(target) for target in explained.targets}
         for obj in objects:
+            if int(kinds[obj]) == heap.CLASS_OF and obj not in unknown:
+                continue
             if int(kinds[obj]) not in known:
                 yield Question(UNKNOWN, None, operand, pointer, obj)
             elif obj not in unknown and self._leads_nowhere(obj, taken):
@@ -291,13 +294,52 @@ class Provenance:
         if subject >= 0:
             obj = self._subject(explained.role, subject, derived)
             if obj >= 0:
-                found.append(self._premise(SUBJECTS[explained.role], subject, obj))
+                declaring = "" if derived.relation == "ClassObject" else self._declaring(derived)
+                found.append(self._premise(SUBJECTS[explained.role], subject, obj, declaring))
+            else:
+                found += self._direct(
+                    SUBJECTS[explained.role], subject, self._wanted_subject(explained.role, derived)
+                )
         if name >= 0:
             kind = {"ClassObject": "type", "FieldObject": "field"}.get(derived.relation, "method")
-            obj = self._named(name, self._name_of(Target(kind, derived.detail)))
+            text = self._name_of(Target(kind, derived.detail))
+            obj = self._named(name, text)
             if obj >= 0:
                 found.append(self._premise("name", name, obj))
+            else:
+                found += self._direct("name", name, self._texts.get(text, NONE))
         return found
+
+    # What the JDK's code is resolved with has no object of its own: see `engine.confined`.
+    def _direct(self, operand: str, pointer: int, wanted: int) -> Iterator[Premise]:
+        """Yields the premise for what direct flow brings to an operand in the JDK's code, if it is found."""
+        objects = self.flow.evidence.objects
+        for obj in self.flow.sets.objects_of(pointer).tolist() if wanted != NONE else ():
+            if int(objects.kind[obj]) == heap.GENERIC:
+                chain = self._chains.to(pointer, obj, wanted)
+                if chain.origin.kind != GIVEN:
+                    because = None
+                    if chain.origin.kind == RULE:
+                        because = self._inference(chain.origin.relation, chain.origin.site, wanted)
+                    yield Premise(operand, chain, because)
+                    return
+
+    def _wanted_subject(self, role: str, derived: Derived) -> int:
+        """Returns the member, or the type that declares it, that leads to a target."""
+        return derived.detail if role in _MEMBERS else self._types.get(self._declaring(derived), NONE)
+
+    @cached_property
+    def _texts(self) -> dict[str, int]:
+        """The string constants of the program."""
+        texts = np.unique(self.flow.evidence.facts[schema.StringConstant].text).tolist()
+        return {self._names.constant(text): text for text in texts}
+
+    @cached_property
+    def _types(self) -> dict[str, int]:
+        """The types of class literals and those that calls found, by internal name."""
+        types = set(np.unique(self.flow.evidence.facts[schema.ClassConstant].type).tolist())
+        types |= {detail for relation, _, detail in self._derived if relation == "ClassObject"}
+        return {self._names.internal_type(type_): type_ for type_ in sorted(types)}
 
     def _unknown_premises(self, explained: ReflectiveSite, pointer: int) -> list[Premise]:
         """Returns the premise for one of the objects at an operand of which nothing is known."""
@@ -337,7 +379,15 @@ class Provenance:
             type_ = int(objects.payload[obj])
             if type_ >= 0 and self._names.internal_type(type_) == declaring:
                 return int(obj)
-        return candidates[0] if candidates else NONE
+        asked = [
+            obj
+            for obj in self.flow.sets.objects_of(pointer).tolist()
+            if int(objects.kind[obj]) == heap.CLASS_OF
+        ]
+        for obj in asked:
+            if self._instance(int(objects.payload[obj]), declaring) >= 0:
+                return int(obj)
+        return next(iter(candidates + asked), NONE)
 
     def _declaring(self, derived: Derived) -> str:
         """Returns the internal name of the class that declares a target."""
@@ -346,14 +396,17 @@ class Provenance:
         return self._names.method(derived.detail).declaring
 
     # --- premises
-    def _premise(self, operand: str, pointer: int, obj: int) -> Premise:
-        """Returns the chain of `obj` to an operand, and what explains its origin."""
+    def _premise(self, operand: str, pointer: int, obj: int, declaring: str = "") -> Premise:
+        """Returns the chain of `obj` to an operand, and what explains its origin.
+
+        If that is a call of `getClass`, by an object of the class `declaring` if it may be one.
+        """
         chain = self._chains.to(pointer, obj)
         origin = chain.origin
         if origin.kind == RULE:
             return Premise(operand, chain, self._because(origin.relation, origin.site, obj))
         if origin.kind == CLASS_OF:
-            return Premise(operand, chain, parts=self._receiver(origin.site, obj))
+            return Premise(operand, chain, parts=self._receiver(origin.site, declaring))
         if (
             origin.kind == SOURCE
             and origin.site not in self._computing
@@ -380,17 +433,33 @@ class Provenance:
             detail = (made or rows)[0].detail
         return self._inference(relation, site, detail)
 
-    def _receiver(self, site: int, class_object: int) -> tuple[Premise, ...]:
-        """Returns the premise for an object of the class that a call of `getClass` returns."""
+    def _receiver(self, site: int, declaring: str) -> tuple[Premise, ...]:
+        """Returns the premise for an object whose class a call of `getClass` returns."""
+        receiver = self.flow.argument(site, 0)
+        if receiver < 0 or self.flow.sets.is_empty(receiver):
+            return ()
+        obj = self._instance(site, declaring)
+        return (
+            self._premise(
+                "object", receiver, obj if obj >= 0 else int(self.flow.sets.objects_of(receiver)[0])
+            ),
+        )
+
+    def _instance(self, site: int, declaring: str) -> int:
+        """Returns an object of the class `declaring` on which the call of getClass at `site` may be made, or -1."""
         objects = self.flow.evidence.objects
         receiver = self.flow.argument(site, 0)
-        wanted = int(objects.payload[class_object])
-        if receiver < 0:
-            return ()
-        for obj in self.flow.sets.objects_of(receiver).tolist():
-            if int(objects.type[obj]) == wanted:
-                return (self._premise("object", receiver, obj),)
-        return ()
+        if receiver < 0 or declaring not in self._instantiated:
+            return NONE
+        here = self.flow.sets.objects_of(receiver)
+        found = here[objects.type[here] == self._instantiated[declaring]]
+        return int(found[0]) if found.size else NONE
+
+    @cached_property
+    def _instantiated(self) -> dict[str, int]:
+        """The types of objects, by internal name."""
+        types = np.unique(self.flow.evidence.objects.type).tolist()
+        return {self._names.internal_type(type_): type_ for type_ in types if type_ >= 0}
 
     def _inputs(self, site: int) -> tuple[Premise, ...]:
         """Returns a premise for each operand of a string operation, for one that is no constant if there is."""

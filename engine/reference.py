@@ -6,6 +6,7 @@ they come up.
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -37,6 +38,11 @@ def words_of(objects: BitMap) -> tuple[Int32, Int64]:
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     bits = np.left_shift(np.uint64(1), (numbers & 63).astype(np.uint64))
     return keys[first].astype(np.int32), np.bitwise_or.reduceat(bits, first).view(np.int64)
+
+
+def _with_fields(objects: BitMap) -> Iterator[int]:
+    """Yields the objects that have fields: not the tracked ones, since the generic object that goes with them has."""
+    return itertools.takewhile(lambda obj: obj < TRACKED_FROM, objects)
 
 
 # Stands for a type whose instances are the tracked objects.
@@ -168,9 +174,6 @@ class ReferenceSolver:
     def store(self, sources: Int32, fields: Int32, bases: Int32) -> None:
         self._put(lambda base, *row: self._use(base, partial(self._store, *row)), bases, fields, sources)
 
-    def get_class(self, sources: Int32, targets: Int32) -> None:
-        self._put(lambda source, *row: self._use(source, partial(self._get_class, *row)), sources, targets)
-
     def class_objects(self, types: Int32) -> Int32:
         return int32([self._class_object(type_) for type_ in types.tolist()])
 
@@ -297,20 +300,15 @@ class ReferenceSolver:
 
     # Assign(b.f, x) :- Load(y, f, x), PointsTo(y, b).
     def _load(self, field: int, target: int, bases: BitMap) -> None:
-        for base in bases:
+        for base in _with_fields(bases):
             self._copy(self._pointer_of(base, field), target)
 
     # Assign(x, b.f) :- Store(x, f, y), PointsTo(y, b).
     # Cast(x, t, b.[]) :- ArrayStore(x, y), PointsTo(y, b), Type(b, a), Element(a, t).
     def _store(self, field: int, source: int, bases: BitMap) -> None:
-        for base in bases:
+        for base in _with_fields(bases):
             element = self._hierarchy.types[self._type_of[base]].element if field == NONE else NONE
             self._filter(source, element, self._pointer_of(base, field))
-
-    # New(x, c) :- GetClass(y, x), PointsTo(y, o), Type(o, t), ClassObject(t, c).
-    def _get_class(self, target: int, objects: BitMap) -> None:
-        for type_, _ in self._by_type(objects):
-            self._new(target, self._class_object(type_))
 
     def _start_watching(self, pointer: int, tag: int) -> None:
         self._want(pointer)
@@ -355,10 +353,25 @@ class ReferenceSolver:
         for position, variable in arguments:
             if position < parameters:
                 self._copy(variable, first + position)
-        if result != NONE:
-            self._copy(first + parameters, result)
+        returned = self._returned(site, callee)
+        if NONE not in {result, returned}:
+            self._copy(returned, result)
         if thrown != NONE:
             self._copy(first + parameters + 1, thrown)
+
+    # Assign(a, x) :- Calls(s, m), ReturnsParameter(m, i), Argument(s, i, a), Result(s, x), in place of the above.
+    def _returned(self, site: int, callee: int) -> int:
+        """Returns the pointer to what a call returns: that of an argument if it is always this one."""
+        returns, parameters = (
+            self._hierarchy.methods[callee].returns,
+            self._hierarchy.methods[callee].parameters,
+        )
+        if returns == NONE:
+            return self._first[callee] + parameters
+        kind, _, receiver, _, _, arguments = self._sites[site]
+        if returns == 0 and kind != STATIC:
+            return receiver
+        return dict(arguments).get(returns, NONE)
 
     def _reach(self, method: int) -> None:
         """Reachable(method); its variables become pointers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Facts, Int32
-from engine import heap
-from engine.confined import Confined
-from engine.constraints import Constraints
-from engine.models import CLASS, WRAPPERS, SiteCall, calls_at
+from engine import direct, heap
+from engine.constraints import CLASS, Constraints
+from engine.models import WRAPPERS, SiteCall, calls_at
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import API, Api
@@ -26,13 +25,24 @@ from engine.sites import REFLECTION
 
 INVOCATION_TARGET = "java/lang/reflect/InvocationTargetException"
 LOADER = "java/lang/ClassLoader"
+# Without rules, and in the JDK's code, these are analysed like any other method.
+_BY_BODY = (api.RELATED, api.ARRAY_NEW)
+# What a site returns, and what then is at an operand that this comes to.
+_FOUND: dict[type, Any] = {
+    rel.ClassObject: rel.ClassAt,
+    rel.MethodObject: rel.MethodAt,
+    rel.FieldObject: rel.FieldAt,
+    rel.UnknownObject: rel.UnknownAt,
+}
 
 
 class Reflection:
     """The reflective sites of an analysis under one mode."""
 
-    def __init__(self, constraints: Constraints, mode: str, confine_jdk: bool) -> None:
+    def __init__(self, constraints: Constraints, mode: str, receivers: Mapping[int, int]) -> None:
+        """`receivers` are those of the calls of getClass, by site."""
         self._constraints = constraints
+        self._receivers = receivers
         self._program = constraints.program
         self.rules = Rules(
             rules_in(mode), {"program": constraints.program, "members": Members(constraints.program)}
@@ -43,9 +53,19 @@ class Reflection:
         self._exact: dict[int, dict[tuple[int, int], int]] = defaultdict(dict)
         self._lengths: dict[tuple[int, int], int] = {}
         self._watched: set[int] = set()
-        self._confined = Confined(constraints.program) if confine_jdk else None
+        self._confined = constraints.confined
+        # Operands that get what a site returns by direct flow.
+        self._dependents: dict[int, set[int]] = defaultdict(set)
+        # By operand, the calls of getClass whose class objects come to it; whether they were found by direct flow.
+        self._symbolic: dict[int, dict[int, bool]] = defaultdict(dict)
+        # What came to operands by direct flow since the rules were last run.
+        self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
         self._fresh_watches: list[int] = []
         self._metaobjects: dict[tuple[str, int], int] = {}
+        # What was made for a site once and serves all its targets.
+        self._casts: dict[tuple[int, int, int], int] = {}
+        self._loaded: dict[tuple[int, int], int] = {}
+        self._inner: dict[int, int] = {}
         self._api = {method: each for each in API if (method := self._method(each)) >= 0}
         self._effects: dict[type, Callable[[Any], None]] = {
             rel.ClassObject: self._return_class,
@@ -53,6 +73,7 @@ class Reflection:
             rel.MethodObject: self._return_method,
             rel.FieldObject: self._return_field,
             rel.UnknownObject: self._return_unknown,
+            rel.NewArray: self._make_array,
             rel.NewInstanceTarget: self._create,
             rel.ResolvedInvoke: self._invoke,
             rel.ResolvedField: self._access,
@@ -68,7 +89,7 @@ class Reflection:
 
     def is_api(self, callees: Int32) -> NDArray[np.bool_]:
         """Returns which methods are final ones of the reflective API, which the rules stand for."""
-        methods = [method for method, each in self._api.items() if each.owner != LOADER]
+        methods = [method for method, each in self._api.items() if each.owner not in (LOADER, api.ARRAY)]
         return np.isin(callees, np.array(methods, np.int32)) & self.active
 
     # --- finding sites
@@ -82,8 +103,6 @@ class Reflection:
         if found.size == 0:
             return invoke.site[found]
         self._note_exact_arguments(facts, invoke.site[found])
-        if self._confined is not None:
-            self._confined.note(facts, invoke.method[found])
         kept = []
         for call, callee in zip(calls_at(facts, found), invoke.callee[found].tolist(), strict=True):
             each = self._api.get(callee)
@@ -91,10 +110,15 @@ class Reflection:
                 declaring = self._program.name_of_method(callee)[0]
                 if self._loader in self._program.supertypes_of(declaring):
                     each = self._load_api
-            if each is not None:
-                self._enter(each, call)
+            if each is None or (each.role in _BY_BODY and self._is_by_body(call)):
+                continue
+            self._enter(each, call)
+            if each.role != api.ARRAY_NEW:
                 kept.append(call.site)
         return np.array(kept, np.int32)
+
+    def _is_by_body(self, call: SiteCall) -> bool:
+        return not self.active or self._confined.covers_one(call.method)
 
     def _note_exact_arguments(self, facts: Facts, sites: Int32) -> None:
         exact = facts.get(schema.ExactArgument)
@@ -123,6 +147,10 @@ class Reflection:
         elif each.role == api.GET_MEMBER:
             add({rel.GetMember: [rel.GetMember(site, each.sort, int(each.declared), subject, named)]})
             self._ask_parameters(each, call)
+        elif each.role == api.RELATED:
+            add({rel.RelatedCall: [rel.RelatedCall(site, each.sort, subject)]})
+        elif each.role == api.ARRAY_NEW:
+            add({rel.ArrayCall: [rel.ArrayCall(site, subject)]})
         elif each.role == api.CLASS_NEW:
             add({rel.NewInstanceCall: [rel.NewInstanceCall(site, subject)]})
         elif each.role == api.CONSTRUCTOR_NEW:
@@ -145,7 +173,7 @@ class Reflection:
         self.rules.add({rel.ParameterClasses: [rel.ParameterClasses(site, length)]})
         for (position, index), variable in self._exact[call.site].items():
             if position == each.classes and variable >= 0:
-                self._watch(variable)
+                self._ask(variable, call.method)
                 at: Any = variable
                 self.rules.add({rel.ParameterVariable: [rel.ParameterVariable(site, index, at)]})
 
@@ -153,8 +181,7 @@ class Reflection:
         """Watches an operand; what resolves it may be confined."""
         if pointer < 0:
             return
-        if self._confined is not None and self._confined.covers(method):
-            self._confined.pointers[pointer] = method
+        self._confined.operands[pointer] = self._confined.covers_one(method)
         self._watch(pointer)
 
     def _watch(self, pointer: int) -> None:
@@ -178,7 +205,9 @@ class Reflection:
             if pointer not in self._watched:
                 continue
             kind, _, _, _, payload = self._constraints.heap.entry(obj)
-            if not self.admits(pointer, kind, payload, class_type):
+            if kind == heap.CLASS_OF:
+                self._symbolic[pointer][payload] = False
+            elif not self.admits(pointer, kind, payload, class_type):
                 unknown.add(pointer)
             elif kind == NONE and class_type >= 0:
                 rows[rel.ClassAt].append(rel.ClassAt(pointer, class_type))
@@ -198,17 +227,85 @@ class Reflection:
 
     def admits(self, pointer: int, kind: int, payload: int, class_type: int) -> bool:
         """Returns whether an object may resolve the operand at `pointer` (see `engine.confined`)."""
-        return self._confined is None or self._confined.admits(pointer, kind, payload, class_type)
+        return self._confined.admits(pointer, kind, payload, class_type)
+
+    def search(self) -> None:
+        """Shows the rules what comes to operands by direct flow (see `engine.confined`)."""
+        constraints, rows = self._constraints, self._arrived
+        types: dict[int, list[Any]] = {}
+        found = self._confined.search(
+            constraints.solver, constraints.batches, constraints.parameters.values()
+        )
+        for operand, kind, value in found:
+            at: Any = operand
+            inside = self._confined.operands[operand]
+            if kind == direct.RESULT and value in self._receivers:
+                if inside or value in self._symbolic[operand]:
+                    self._symbolic[operand][value] = True
+                    listed = types.get(value) or types.setdefault(value, self._classes_of(value))
+                    confines = self._confined.confines if inside else lambda _: False
+                    rows[rel.ClassAt] += [rel.ClassAt(at, each) for each in listed if not confines(each)]
+            elif kind == direct.RESULT and value in self.sites:
+                self._depend(operand, value)
+            elif inside and kind == direct.TEXT:
+                rows[rel.StringAt].append(rel.StringAt(at, self._program.text(value)))
+            elif inside and kind == direct.TYPE:
+                rows[rel.ClassAt].append(rel.ClassAt(at, value))  # type: ignore[arg-type]
+            elif inside:
+                rows[rel.UnknownAt].append(rel.UnknownAt(at))
+        for pointer, calls in self._symbolic.items():
+            if not all(calls.values()):
+                rows[rel.UnknownAt].append(rel.UnknownAt(pointer))  # type: ignore[arg-type]
+
+    def _depend(self, operand: int, site: int) -> None:
+        """Has `operand` see all that `site` finds, so far and from now on."""
+        if operand not in self._dependents[site]:
+            self._dependents[site].add(operand)
+            for relation in _FOUND:
+                for row in self.rules.tables[relation].where(site=site):
+                    self._pass_on(operand, row)
+
+    def _classes_of(self, site: int) -> list[int]:
+        """Returns the types of the objects whose class the call of getClass asks for."""
+        solver = self._constraints.solver
+        types: list[int] = np.unique(solver.types_of(solver.objects_of(self._receivers[site]))).tolist()
+        return types
+
+    def _pass_on(self, operand: Any, row: tuple[Any, ...]) -> None:
+        """Shows the rules that what a site found comes to `operand` by direct flow."""
+        arrives = _FOUND.get(type(row))
+        if arrives is not None:
+            self._arrived[arrives].append(
+                arrives(operand) if arrives is rel.UnknownAt else arrives(operand, row[1])
+            )
+
+    def tells_classes(self, pointer: int, site: int) -> bool:
+        """Returns whether the classes that the call of getClass at `site` returns resolve the operand at `pointer`."""
+        return self._symbolic[pointer].get(site, False)
+
+    def texts_within_jdk(self, pointer: int) -> list[str]:
+        """Returns the constants that direct flow brings to an operand in the JDK's code."""
+        inside = self._confined.operands.get(pointer)
+        return [row.text for row in self.rules.tables[rel.StringAt].where(pointer=pointer)] if inside else []
+
+    def is_unknown_within_jdk(self, pointer: int) -> bool:
+        """Returns whether something unknown may be at an operand in the JDK's code."""
+        inside = self._confined.operands.get(pointer)
+        return bool(inside and self.rules.tables[rel.UnknownAt].where(pointer=pointer))
 
     def derive(self) -> bool:
         """Runs the rules and does what they derive; returns whether they derived anything."""
+        arrived, self._arrived = self._arrived, defaultdict(list)
+        self.rules.add(arrived)
         derived = self.rules.derive()
         for each in derived:
             effect = self._effects.get(each.rule.head)
             if effect is not None:
                 effect(each.row)
                 self.derivations.append(each)
-        return bool(derived)
+            for operand in self._dependents.get(each.row[0], ()):
+                self._pass_on(operand, each.row)
+        return bool(derived or self._arrived)
 
     # --- what derived rows do
     def _metaobject(self, sort: str, what: int, class_name: str, kind: int) -> int:
@@ -226,30 +323,35 @@ class Reflection:
                 self._constraints.put(result, obj)
 
     def _return_class(self, row: rel.ClassObject) -> None:
-        self._constraints.synchronise()
-        self._found(row.site, row.type)
-        self._result(
-            row.site, self._constraints.solver.class_objects(np.array([row.type], np.int32)).tolist()
-        )
+        if self._keeps(row.site, row.type):
+            self._result(row.site, [self._constraints.generic(self._program.type_named(CLASS))])
+        else:
+            self._result(row.site, [self._constraints.class_object(row.type)])
+
+    def _keeps(self, site: int, type_: int) -> bool:
+        """Returns whether what `site` finds of `type_` is followed over direct flow only; tells the operands there."""
+        return self._confined.covers_one(self.sites[site][1].method) and self._confined.confines(type_)
 
     def _initialise(self, row: rel.InitialisedBy) -> None:
         call = self.sites[row.site][1]
         self._constraints.initialise([row.type], call.method, call.offset, row.site)
 
     def _return_method(self, row: rel.MethodObject) -> None:
-        constructor = self._program.name_of_method(row.method)[1] == "<init>"
-        self._found(row.site, row.method)
-        owner = api.CONSTRUCTOR if constructor else api.METHOD
-        self._result(row.site, [self._metaobject("method", row.method, owner, heap.METHOD_OBJECT)])
-
-    def _found(self, site: int, what: int) -> None:
-        """Notes that the method of `site` found a class or member by itself."""
-        if self._confined is not None:
-            self._confined.found.add((self.sites[site][1].method, what))
+        declaring, name, _ = self._program.name_of_method(row.method)
+        owner = api.CONSTRUCTOR if name == "<init>" else api.METHOD
+        self._return_member(row.site, declaring, "method", row.method, owner, heap.METHOD_OBJECT)
 
     def _return_field(self, row: rel.FieldObject) -> None:
-        self._found(row.site, row.field)
-        self._result(row.site, [self._metaobject("field", row.field, api.FIELD, heap.FIELD_OBJECT)])
+        declaring = self._program.name_of_field(row.field)[0]
+        self._return_member(row.site, declaring, "field", row.field, api.FIELD, heap.FIELD_OBJECT)
+
+    def _return_member(
+        self, site: int, declaring: int, sort: str, member: int, owner: str, kind: int
+    ) -> None:
+        if self._keeps(site, declaring):
+            self._result(site, [self._constraints.generic(self._program.type_named(owner))])
+        else:
+            self._result(site, [self._metaobject(sort, member, owner, kind)])
 
     def _return_unknown(self, row: rel.UnknownObject) -> None:
         each, call = self.sites[row.site]
@@ -263,12 +365,18 @@ class Reflection:
             )
         self._result(row.site, [self._metaobjects[key]])
 
+    def _make_array(self, row: rel.NewArray) -> None:
+        self._result(
+            row.site,
+            [self._metaobject("array", row.type, self._program.name_of_type(row.type), heap.REFLECTIVE)],
+        )
+
     def _create(self, row: rel.NewInstanceTarget) -> None:
         """A new object flows to the result, its constructor runs on it."""
         each, call = self.sites[row.site]
         constraints = self._constraints
         declaring = self._program.name_of_method(row.method)[0]
-        key = ("instance", row.site << 32 | declaring)
+        key = ("instance", declaring)
         if key not in self._metaobjects:
             self._metaobjects[key] = constraints.object(
                 heap.REFLECTIVE, declaring, call.method, call.offset, row.site
@@ -308,12 +416,22 @@ class Reflection:
             constraints.call(row.site, VIRTUAL, signature, receiver, arguments, result, thrown, REFLECTION)
 
     def _cast(self, call: SiteCall, pointer: int, type_: int) -> int:
-        """Returns a fresh pointer to those objects of `pointer` that are of `type_`."""
+        """Returns a pointer to those objects of `pointer`, an operand of `call`, that are of `type_`."""
         if pointer < 0:
             return NONE
-        fresh = self._constraints.fresh()
-        self._constraints.add(schema.Cast, call.method, call.offset, pointer, type_, fresh)
-        return fresh
+        cast = self._casts.get((call.site, pointer, type_))
+        if cast is None:
+            cast = self._casts[call.site, pointer, type_] = self._constraints.fresh()
+            self._constraints.add(schema.Cast, call.method, call.offset, pointer, type_, cast)
+        return cast
+
+    def _elements(self, call: SiteCall, array: int) -> int:
+        """Returns the pointer to what is in an array that `call` takes."""
+        elements = self._loaded.get((call.site, array))
+        if elements is None:
+            elements = self._loaded[call.site, array] = self._constraints.fresh()
+            self._constraints.add(schema.ArrayLoad, call.method, call.offset, array, elements)
+        return elements
 
     def _arguments(self, each: Api, call: SiteCall, method: int, shift: int) -> list[tuple[int, int]]:
         """Returns (position, pointer) of the reference arguments that come out of the argument array."""
@@ -324,7 +442,6 @@ class Reflection:
         length = self._lengths.get((call.site, each.arguments))
         if length is not None and length != len(wanted):
             return []
-        elements = NONE
         found = []
         for index, type_ in enumerate(wanted):
             if type_ < 0:
@@ -332,10 +449,7 @@ class Reflection:
             if length is not None:
                 source = self._exact[call.site].get((each.arguments, index), NONE)
             else:
-                if elements < 0:
-                    elements = self._constraints.fresh()
-                    self._constraints.add(schema.ArrayLoad, call.method, call.offset, array, elements)
-                source = elements
+                source = self._elements(call, array)
             pointer = self._cast(call, source, type_)
             if pointer >= 0:
                 found.append((index + shift, pointer))
@@ -351,12 +465,15 @@ class Reflection:
         type_ = self._program.type_named(INVOCATION_TARGET)
         if call.thrown < 0 or type_ < 0:
             return call.thrown
+        if call.site in self._inner:
+            return self._inner[call.site]
         inner, outer = self._constraints.fresh(), self._constraints.fresh()
         self._constraints.put(outer, self._metaobject("thrown", 0, INVOCATION_TARGET, heap.REFLECTIVE))
         self._constraints.add(schema.Assign, call.method, call.offset, outer, call.thrown)
         for field in self._program.fields_of(type_):
             if self._program.name_of_field(field)[1] == "target":
                 self._constraints.add(schema.Store, call.method, call.offset, inner, field, outer)
+        self._inner[call.site] = inner
         return inner
 
     def _access(self, row: rel.ResolvedField) -> None:

@@ -52,6 +52,7 @@ def report(
     sites = (
         _report_site(constraints, reflection, site, each, call, targets)
         for site, (each, call) in sorted(reflection.sites.items())
+        if each.role in TARGETS
     )
     return tuple(
         replace(site, sources=tuple(replace(each, obj=number(each.obj)) for each in site.sources))
@@ -100,9 +101,12 @@ def _sources(constraints: Constraints, reflection: Reflection, pointer: int) -> 
     if pointer < 0:
         return []
     objects = constraints.solver.objects_of(pointer)
-    found, unknown = [], 0
+    found = [NameSource("constant", text, NONE) for text in reflection.texts_within_jdk(pointer)]
+    unknown = 0
     for obj, class_type in zip(objects.tolist(), constraints.class_types(objects).tolist(), strict=True):
         kind, _, _, _, payload = constraints.heap.entry(obj)
+        if kind == heap.CLASS_OF and reflection.tells_classes(pointer, payload):
+            continue
         if not reflection.admits(pointer, kind, payload, class_type) or kind not in KNOWN:
             unknown += 1
             if unknown <= MOST_UNKNOWN:
@@ -111,6 +115,8 @@ def _sources(constraints: Constraints, reflection: Reflection, pointer: int) -> 
             found.append(NameSource("constant", constraints.program.text(payload), obj))
     if unknown > MOST_UNKNOWN:
         found.append(NameSource("unknown", f"{unknown - MOST_UNKNOWN} more", NONE))
+    elif unknown == 0 and reflection.is_unknown_within_jdk(pointer):
+        found.append(NameSource("unknown", "something that the JDK keeps in a field or an array", NONE))
     return found
 
 

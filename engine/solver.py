@@ -64,7 +64,8 @@ class Solver(Protocol):
         """Adds a tracked object of each of `types`; returns the first, at least `tracked_from`.
 
         Tracked objects are told apart at watched pointers and at pointers from which these can be reached;
-        elsewhere one generic object of their type stands for them all, and goes everywhere with them.
+        elsewhere one generic object of their type stands for them all, and goes everywhere with them. It alone
+        has fields.
         """
 
     def add_pointers(self, number: int) -> int:
@@ -101,9 +102,6 @@ class Solver(Protocol):
 
     def store(self, sources: Int32, fields: Int32, bases: Int32) -> None:
         """FieldPointsTo(b, field, o) :- PointsTo(base, b), PointsTo(source, o); field -1: array elements."""
-
-    def get_class(self, sources: Int32, targets: Int32) -> None:
-        """PointsTo(target, c) :- PointsTo(source, o), Type(o, t), ClassObject(t, c)."""
 
     def class_objects(self, types: Int32) -> Int32:
         """Returns the class object of each type, made on first use."""

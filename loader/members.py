@@ -14,6 +14,7 @@ from loader.csr import Growing, spans
 from loader.hierarchy import MADE, Types
 from loader.names import INITIALISER, package_of
 from loader.overriding import Overriding
+from loader.part import Part
 from loader.signatures import Signatures
 
 
@@ -25,6 +26,26 @@ class MadeMethod(NamedTuple):
     flags: int
     parameters: int
     variables: int
+
+
+def returned_parameters(part: Part, rows: Int32) -> Int32:
+    """Returns the position of the parameter that every return of each method returns, -1 if there is no such."""
+    unit, assign = part.unit, part.unit.body["assign"]
+    at = unit.body_at["assign"]
+    counts = at[rows + 1] - at[rows]
+    where = spans(at[rows], counts)
+    owner = np.repeat(np.arange(len(rows)), counts)
+    parameters = unit.method_parameters[rows]
+    source, target = assign["source"][where], assign["target"][where]
+    returning = target == parameters[owner]
+    lowest, highest = np.full(len(rows), np.iinfo(np.int32).max, np.int32), np.full(len(rows), NONE, np.int32)
+    np.minimum.at(lowest, owner[returning], source[returning])
+    np.maximum.at(highest, owner[returning], source[returning])
+    # A parameter to which something is assigned may be that instead.
+    assigned = np.zeros(len(rows), bool)
+    assigned[owner[target < parameters[owner]]] = True
+    same = (lowest == highest) & (highest < parameters) & ~assigned
+    return np.where(same, highest, NONE).astype(np.int32)
 
 
 class Methods:
@@ -39,7 +60,7 @@ class Methods:
         self.signatures = signatures
         self.part, self.row, self.declaring = Growing(), Growing(), Growing()
         self.plain, self.signature, self.flags = Growing(), Growing(), Growing()
-        self.parameters, self.variables = Growing(), Growing()
+        self.parameters, self.variables, self.returns = Growing(), Growing(), Growing()
         self.made: list[MadeMethod] = []
         # Whether initialising the type runs something; its `<clinit>`; whether it declares a default method.
         self.runs = Growing()
@@ -128,6 +149,7 @@ class Methods:
         """Enters signature, flags and numbers of variables of the methods from `start`."""
         where, rows = self.part.view[start:], self.row.view[start:]
         plain, flags, parameters, variables = (np.empty(len(rows), np.int32) for _ in range(4))
+        returns = np.full(len(rows), NONE, np.int32)
         for which, part in enumerate(self.types.classes.parts):
             here = np.flatnonzero(where == which)
             there = rows[here]
@@ -135,6 +157,7 @@ class Methods:
             flags[here] = part.unit.method_flags[there]
             parameters[here] = part.unit.method_parameters[there]
             variables[here] = part.unit.method_variables[there]
+            returns[here] = returned_parameters(part, there)
         for place in np.flatnonzero(where == NONE).tolist():
             made = self.made[rows[place]]
             plain[place] = self.signatures.of(made.name, made.descriptor)
@@ -144,6 +167,7 @@ class Methods:
         self.flags.extend(flags | (of_type & APPLICATION))
         self.parameters.extend(parameters)
         self.variables.extend(variables)
+        self.returns.extend(returns)
 
     def _qualify(self, first: int, start: int) -> None:
         """Enters the signatures by which calls of the methods from `start` select, and what selection may find."""
@@ -254,7 +278,7 @@ class Methods:
             np.concatenate([empty, *(each[1] for each in self._selected)]),
             np.concatenate([empty, *(each[2] for each in self._selected)]),
         )
-        columns = (self.declaring, self.signature, self.parameters, self.variables, self.flags)
+        columns = (self.declaring, self.signature, self.parameters, self.variables, self.flags, self.returns)
         method_rows = MethodRows(start, *(each.view[start:].copy() for each in columns))
         self._selected.clear()
         self._reported_types, self._reported_methods = len(types), len(self.plain)

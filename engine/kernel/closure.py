@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from cypher.schema import SPECIAL, VIRTUAL
+from cypher.schema import SPECIAL, STATIC, VIRTUAL
 from engine.kernel.collapse import collapse
 from engine.kernel.compiled import compiled, compiled_allocating, entry
 from engine.kernel.graph import (
     add_edge,
-    class_object,
     condition_of,
     field_node,
     generic_object,
@@ -22,8 +21,6 @@ from engine.kernel.slices import NEWLY, UNTRACKED, widen
 from engine.kernel.state import (
     CALL_SLOTS,
     CALLS,
-    CLASS_TYPE,
-    CLASS_USES,
     COLLAPSES,
     CURSOR,
     DIRTY,
@@ -50,7 +47,6 @@ from engine.kernel.state import (
     SPENT,
     STEPS,
     SWEEPS,
-    USE_CLASS,
     USE_LOAD,
     USE_STORE,
     USE_WATCH,
@@ -86,6 +82,7 @@ def reach(state: State, which: int) -> None:
 
 # Assign(a, p) :- Calls(s, m), Argument(s, i, a), Parameter(m, i, p).
 # Assign(r, x) :- Calls(s, m), Returns(m, r), Result(s, x).       Likewise what m throws.
+# Assign(a, x) :- Calls(s, m), ReturnsParameter(m, i), Argument(s, i, a), Result(s, x), in place of that.
 @compiled
 def call(state: State, site: int, callee: int) -> None:
     """Calls(site, callee), with its copy edges."""
@@ -117,12 +114,21 @@ def call(state: State, site: int, callee: int) -> None:
             slots[place] = entry + 1
     first = calls.method[callee].first
     parameters = calls.method[callee].parameters
+    returned = first + parameters
+    if calls.method[callee].returns >= 0:
+        returned = (
+            -1
+            if calls.site[site].kind == STATIC or calls.method[callee].returns
+            else calls.site[site].receiver
+        )
     at = calls.site[site].argument_at
     for index in range(at, at + calls.site[site].arguments):
         if calls.argument_position[index] < parameters:
             add_edge(state, calls.argument_variable[index], first + calls.argument_position[index], 0)
-    if calls.site[site].result >= 0:
-        add_edge(state, first + parameters, calls.site[site].result, 0)
+        if calls.argument_position[index] == calls.method[callee].returns:
+            returned = np.int64(calls.argument_variable[index])
+    if calls.site[site].result >= 0 and returned >= 0:
+        add_edge(state, returned, calls.site[site].result, 0)
     if calls.site[site].thrown >= 0:
         add_edge(state, first + parameters + 1, calls.site[site].thrown, 0)
 
@@ -221,14 +227,17 @@ def call_special(state: State, site: int) -> None:
 
 # Assign(o.f, x) :- Load(y, f, x), PointsTo(y, o).
 # Assign(x, o.f) :- Store(x, f, y), PointsTo(y, o).   Into an array: only what its element type admits.
+# Tracked objects have no fields: the generic object that goes with them has.
 @compiled
 def access_field(state: State, field: int, other: int, storing: bool, length: int) -> None:
     """Adds the edges between `other` and `field` of each object of scratch.word[:length], once a node."""
     scratch, types, graph, count = state.scratch, state.types, state.graph, state.counters
-    node = graph.node
+    node, tracked = graph.node, types.mask.shape[1] >> 1
     stamp = next_stamp(state)
     for index in range(length):
         word = scratch.word[index]
+        if scratch.key[index] >= tracked:
+            return
         base = np.int64(scratch.key[index]) << 6
         while word:
             obj = base + lowest_bit(word)
@@ -268,24 +277,6 @@ def add_object(state: State, which: int, obj: int) -> None:
     )  # fmt: skip
 
 
-# PointsTo(x, c) :- GetClass(y, x), PointsTo(y, o), Type(o, t), ClassObject(t, c).
-@compiled
-def classes_of(state: State, target: int) -> None:
-    scratch, types, count = state.scratch, state.types, state.counters
-    key, word = scratch.one_key, scratch.one_word
-    target = find(state.graph.node, target)
-    add_object(state, target, generic_object(types, count, count[CLASS_TYPE]))
-    if not state.graph.node[target].wanted:
-        return
-    for group in range(count[GROUPS]):
-        obj = class_object(types, count, scratch.group_type[group])
-        if obj < 0:
-            return
-        key[0] = obj >> 6
-        word[0] = ONE << np.uint64(obj & 63)
-        add_words(state.rows, state.graph, count, types.mask, target, key, word, 0, 1, 0)
-
-
 @compiled
 def report(scratch: Scratch, count: Counters, tag: int, length: int) -> None:
     for index in range(length):
@@ -316,9 +307,7 @@ def apply_uses(state: State, use: int, length: int) -> None:
             if not grouped:
                 group_by_type(state, length)
                 grouped = True
-            if kind == USE_CLASS:
-                classes_of(state, uses[use - 1].other)
-            elif state.calls.site[uses[use - 1].detail].kind == VIRTUAL:
+            if state.calls.site[uses[use - 1].detail].kind == VIRTUAL:
                 call_virtual(state, uses[use - 1].detail)
             elif state.calls.site[uses[use - 1].detail].kind == SPECIAL:
                 call_special(state, uses[use - 1].detail)
@@ -475,26 +464,6 @@ def supply_receivers(state: State) -> None:
                     rows, graph, count, state.types.mask, this,
                     scratch.group_key, scratch.group_word, scratch.group_at[group], scratch.group_length[group], 0,
                 )  # fmt: skip
-
-
-@compiled
-def supply_classes(state: State) -> None:
-    """Gives the targets of getClass that are new in the slice the class objects they were denied."""
-    rows, graph, scratch, count = state.rows, state.graph, state.scratch, state.counters
-    node = graph.node
-    for index in range(count[CLASS_USES]):
-        if node[find(node, state.slice.class_target[index])].wanted != NEWLY:
-            continue
-        base = find(node, state.slice.class_base[index])
-        length = 0
-        for at in range(node[base].row_at, node[base].row_at + node[base].row_length):
-            if rows.done[at]:
-                scratch.key[length] = rows.key[at]
-                scratch.word[length] = rows.done[at]
-                length += 1
-        if length:
-            group_by_type(state, length)
-            classes_of(state, state.slice.class_target[index])
     for which in range(count[NODES]):
         if node[which].wanted == NEWLY:
             node[which].wanted = 1
@@ -528,16 +497,12 @@ def take_row(state: State, kind: int, first: int, second: int, third: int, fourt
     elif kind == PUT_UNTRACKED:
         add_edge(state, first, second, UNTRACKED)
     elif kind == PUT_USE:
-        if max(count[ROOTS], count[CLASS_USES]) == state.slice.root.size:
-            count[FULL] = 1
-            return
         if second == USE_WATCH:
+            if count[ROOTS] == state.slice.root.size:
+                count[FULL] = 1
+                return
             state.slice.root[count[ROOTS]] = first
             count[ROOTS] += 1
-        elif second == USE_CLASS:
-            state.slice.class_base[count[CLASS_USES]] = first
-            state.slice.class_target[count[CLASS_USES]] = fourth
-            count[CLASS_USES] += 1
         add_use(state, first, second, third, fourth)
     elif kind == PUT_REACH:
         reach(state, first)
@@ -582,7 +547,6 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
             count[SLICED] = version
             if widen(state) > 0:
                 supply_receivers(state)
-                supply_classes(state)
             continue
         if count[SPENT] > budget or count[REACHED] - reached > waiting:
             return PAUSED

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.kernel.compiled import entry
 from engine.kernel.graph import add_subtype, class_object, new_object, new_tracked, select
-from engine.kernel.rows import ONE, bits, find, lowest_bit
+from engine.kernel.rows import ONE, bits, find, lowest_bit, new_nodes
 from engine.kernel.state import (
     ARGUMENTS,
     DECLARED,
@@ -66,7 +66,7 @@ def enter_types(
 
 
 @entry
-def enter_methods(state: State, parameters: Keys, variables: Keys, flags: Keys) -> None:
+def enter_methods(state: State, parameters: Keys, variables: Keys, flags: Keys, returns: Keys) -> None:
     count = state.counters
     if count[FULL] or count[METHODS] + parameters.size > state.calls.method.size:
         count[FULL] = 1
@@ -76,7 +76,13 @@ def enter_methods(state: State, parameters: Keys, variables: Keys, flags: Keys) 
         row.parameters = parameters[index]
         row.variables = variables[index]
         row.flags = flags[index]
+        row.returns = returns[index]
     count[METHODS] += parameters.size
+
+
+@entry
+def enter_pointers(state: State, number: int) -> int:
+    return int(new_nodes(state.graph, state.counters, number))
 
 
 @entry

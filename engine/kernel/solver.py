@@ -8,7 +8,6 @@ from cypher.program import MethodRows, TypeRows
 from cypher.schema import STATIC, Int32, Int64
 from engine.kernel import closure, doors
 from engine.kernel import state as pools
-from engine.kernel.rows import new_nodes
 from engine.kernel.state import Capacity, State, new_state
 from engine.solver import PointsToRows, Statistics
 
@@ -54,7 +53,7 @@ class KernelSolver:
         )  # fmt: skip
 
     def add_methods(self, rows: MethodRows) -> None:
-        doors.enter_methods(self._state, rows.parameters, rows.variables, rows.flags)
+        doors.enter_methods(self._state, rows.parameters, rows.variables, rows.flags, rows.returns)
 
     def add_objects(self, types: Int32) -> int:
         return int(doors.enter_objects(self._state, int32(types)))
@@ -63,7 +62,7 @@ class KernelSolver:
         return int(doors.enter_tracked(self._state, int32(types)))
 
     def add_pointers(self, number: int) -> int:
-        return int(new_nodes(self._state.graph, self._state.counters, number))
+        return int(doors.enter_pointers(self._state, number))
 
     def add_sites(
         self, kinds: Int32, targets: Int32, receivers: Int32, results: Int32, throwns: Int32,
@@ -109,9 +108,6 @@ class KernelSolver:
 
     def store(self, sources: Int32, fields: Int32, bases: Int32) -> None:
         self._put(pools.PUT_USE, bases, pools.USE_STORE, fields + 1, sources)
-
-    def get_class(self, sources: Int32, targets: Int32) -> None:
-        self._put(pools.PUT_USE, sources, pools.USE_CLASS, 0, targets)
 
     def watch(self, pointers: Int32, tags: Int32) -> None:
         self._put(pools.PUT_USE, pointers, pools.USE_WATCH, tags)

@@ -62,7 +62,14 @@ SITE = np.dtype(
     align=True,
 )
 METHOD = np.dtype(
-    [("reached", "i4"), ("first", "i4"), ("parameters", "i4"), ("variables", "i4"), ("flags", "i4")],
+    [
+        ("reached", "i4"),
+        ("first", "i4"),
+        ("parameters", "i4"),
+        ("variables", "i4"),
+        ("flags", "i4"),
+        ("returns", "i4"),
+    ],
     align=True,
 )
 TYPE = np.dtype(
@@ -91,7 +98,7 @@ ROW = np.dtype([(name, "i4") for name in ("kind", "first", "second", "third", "f
 CALL = np.dtype([("site", "i4"), ("callee", "i4"), ("next", "i4")], align=True)
 
 # Kinds of use.
-USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_CLASS = range(5)
+USE_LOAD, USE_STORE, USE_CALL, USE_WATCH = range(4)
 
 # Kinds of row in the inbox, with their columns.
 (
@@ -114,8 +121,8 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_CLASS = range(5)
     NODES, WORDS, EDGES, USES, SITES, ARGUMENTS, METHODS, TYPES, OBJECTS, LINKS, CHOICES, CALLS, MASKS,
     SUPERTYPES, DECLARED, REACHED, WATCHED, FIELD_NODES, FIELD_SLOTS, CHOICE_SLOTS, CALL_SLOTS, DIRTY, CURSOR,
     STAMP, GROUPS, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE,
-    OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, CLASS_USES, RECEIVERS, EDGES_ADDED, SLICED,
-) = range(43)  # fmt: skip
+    OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, RECEIVERS, EDGES_ADDED, SLICED,
+) = range(42)  # fmt: skip
 
 
 class Rows(NamedTuple):
@@ -171,8 +178,6 @@ class Slice(NamedTuple):
     root: Array
     seed_pointer: Array
     seed_object: Array
-    class_base: Array
-    class_target: Array
     receiver_site: Array
     receiver_callee: Array
 
@@ -250,8 +255,7 @@ def new_state(capacity: Capacity) -> State:
             reserve(nodes, "i4"), reserve(nodes, "i4"), reserve((masks, (objects >> 6) + 1), "u8"),
         ),
         Slice(
-            reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"),
-            reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"),
+            reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"),
         ),
         Scratch(
             reserve((objects >> 6) + 1, "i4"), reserve((objects >> 6) + 1, "u8"), reserve(objects, "i4"),

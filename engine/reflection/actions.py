@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cypher.program import ABSTRACT, INTERFACE, Program
-from engine.reflection.papers import LIVSHITS
+from engine.reflection.papers import JAVA, LIVSHITS
 from engine.reflection.relations import (
+    ArrayCall,
     ClassAt,
     ConstructorCall,
     FieldAt,
     FieldCall,
     InvokeCall,
     MethodAt,
+    NewArray,
     NewInstanceCall,
     NewInstanceTarget,
     ResolvedField,
     ResolvedInvoke,
 )
 from engine.rules import Table, rule
+
+DEEPEST_ARRAY = 2
 
 
 def _instantiable(program: Program, type_: int) -> bool:
@@ -59,6 +63,18 @@ def constructor_new_instance(
             declaring, name, _ = program.name_of_method(found.method)
             if name == "<init>" and _instantiable(program, declaring):
                 yield NewInstanceTarget(site.site, found.method)
+
+
+@rule("newArray", JAVA)
+def new_array(sites: Table[ArrayCall], classes: Table[ClassAt], program: Program) -> Iterator[NewArray]:
+    """Finds the types of arrays that `Array.newInstance` makes, of at most DEEPEST_ARRAY dimensions.
+
+    Without a bound, the class of an array that was made would lead to ever deeper ones.
+    """
+    for found in classes:
+        for site in sites.where(component=found.pointer):
+            if found.type >= 0 and not program.name_of_type(found.type).startswith("[" * DEEPEST_ARRAY):
+                yield NewArray(site.site, program.array_of(found.type))  # type: ignore[arg-type]
 
 
 @rule("resolvedInvoke", LIVSHITS)

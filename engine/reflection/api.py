@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-CLASS, METHOD, CONSTRUCTOR, FIELD = (
+CLASS, METHOD, CONSTRUCTOR, FIELD, ARRAY = (
     "java/lang/Class",
     "java/lang/reflect/Method",
     "java/lang/reflect/Constructor",
     "java/lang/reflect/Field",
+    "java/lang/reflect/Array",
 )
 
 # Roles.
-FOR_NAME, GET_MEMBER, CLASS_NEW, CONSTRUCTOR_NEW, INVOKE, FIELD_GET, FIELD_SET = (
+FOR_NAME, GET_MEMBER, CLASS_NEW, CONSTRUCTOR_NEW, INVOKE, FIELD_GET, FIELD_SET, RELATED, ARRAY_NEW = (
     "class-by-name", "member", "class-new-instance", "constructor-new-instance", "invoke", "field-get", "field-set",
+    "related-class", "array-new-instance",
 )  # fmt: skip
 
 
@@ -65,6 +67,10 @@ API: tuple[Api, ...] = (
             sort="field", declared=bool(infix))
         for infix in ("", "Declared")
     ),
+    Api(CLASS, "getSuperclass", f"()L{CLASS};", RELATED, 0, sort="superclass"),
+    Api(CLASS, "getComponentType", f"()L{CLASS};", RELATED, 0, sort="component"),
+    Api(ARRAY, "newInstance", f"(L{CLASS};I){_OBJECT}", ARRAY_NEW, 0),
+    Api(ARRAY, "newInstance", f"(L{CLASS};[I){_OBJECT}", ARRAY_NEW, 0),
     Api(CLASS, "newInstance", f"(){_OBJECT}", CLASS_NEW, 0),
     Api(CONSTRUCTOR, "newInstance", f"([{_OBJECT}){_OBJECT}", CONSTRUCTOR_NEW, 0, arguments=1),
     Api(METHOD, "invoke", f"({_OBJECT}[{_OBJECT}){_OBJECT}", INVOKE, 0, target=1, arguments=2),

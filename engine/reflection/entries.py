@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cypher.program import Program
+from cypher.program import INTERFACE, Program
 from engine.reflection.names import class_named
-from engine.reflection.papers import LIVSHITS, SOLAR
+from engine.reflection.papers import JAVA, LIVSHITS, SOLAR
 from engine.reflection.relations import (
+    ClassAt,
     ClassObject,
     ForName,
     InitialisedBy,
+    RelatedCall,
     StringAt,
     UnknownAt,
     UnknownObject,
@@ -41,6 +43,37 @@ def initialised(sites: Table[ForName], classes: Table[ClassObject]) -> Iterator[
         for site in sites.where(site=found.site):
             if site.initialises:
                 yield InitialisedBy(found.site, found.type)
+
+
+@rule("relatedClass", JAVA)
+def related_class(
+    sites: Table[RelatedCall], classes: Table[ClassAt], program: Program
+) -> Iterator[ClassObject]:
+    """Finds superclasses and component types of classes (`Class.getSuperclass`, `Class.getComponentType`)."""
+    for found in classes:
+        for site in sites.where(receiver=found.pointer):
+            related = _related(program, found.type, site.sort)
+            if related >= 0:
+                yield ClassObject(site.site, related)  # type: ignore[arg-type]
+
+
+def _related(program: Program, type_: int, sort: str) -> int:
+    if type_ < 0:
+        return -1
+    name = program.name_of_type(type_)
+    if sort == "superclass":
+        return -1 if program.flags_of_type(type_) & INTERFACE else program.superclass_of(type_)
+    if not name.startswith(("[[", "[L")):
+        return -1
+    return program.type_named(name[2:-1] if name[1] == "L" else name[1:])
+
+
+@rule("unknownRelated", JAVA)
+def unknown_related(sites: Table[RelatedCall], operands: Table[UnknownAt]) -> Iterator[UnknownObject]:
+    """Keeps the superclass or component type of an unknown class as an unknown class object."""
+    for operand in operands:
+        for site in sites.where(receiver=operand.pointer):
+            yield UnknownObject(site.site, operand.pointer)
 
 
 @rule("P-ForName", SOLAR)

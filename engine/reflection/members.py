@@ -86,7 +86,7 @@ def method_object(
     classes where they are known, are required here too.
     """
     for candidate in candidates:
-        known = lengths.where(site=candidate.site)
+        known = lengths.everything.where(site=candidate.site)
         if known:
             wanted = parameter_descriptors(program.name_of_method(candidate.method)[2])
             if all(each.length != len(wanted) for each in known) or not all(

@@ -10,7 +10,7 @@ RULES: tuple[Rule, ...] = tuple(rules_of(entries, members, actions))
 MODES: dict[str, tuple[str, ...]] = {
     "none": (),
     "points-to": (
-        "classObjects", "calls.clinit", "P-ForName",
+        "classObjects", "calls.clinit", "P-ForName", "relatedClass", "unknownRelated", "newArray",
         "parameterClass", "memberCandidate", "constructorTypes", "methodObject", "fieldObject", "P-GetMtd",
         "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke", "load, store",
     ),

@@ -80,6 +80,21 @@ class ParameterVariable(NamedTuple):
     variable: Variable
 
 
+class RelatedCall(NamedTuple):
+    """Holds if `site` asks the class at `receiver` for its superclass (`sort` is `superclass`) or `component` type."""
+
+    site: CallSite
+    sort: str
+    receiver: Variable
+
+
+class ArrayCall(NamedTuple):
+    """Holds if `site` makes an array with elements of the class at `component`."""
+
+    site: CallSite
+    component: Variable
+
+
 class NewInstanceCall(NamedTuple):
     """Holds if `site` is `Class.newInstance` on `receiver`."""
 
@@ -157,6 +172,13 @@ class UnknownObject(NamedTuple):
 
     site: CallSite
     operand: Variable
+
+
+class NewArray(NamedTuple):
+    """Holds if `site` may make an array of this `type`."""
+
+    site: CallSite
+    type: Type
 
 
 class NewInstanceTarget(NamedTuple):

@@ -45,7 +45,7 @@ def method_rows(program: Program, first: int, last: int) -> MethodRows:
         first,
         *(
             column(getattr(each, name) for each in methods)
-            for name in ("declaring", "signature", "parameters", "variables", "flags")
+            for name in ("declaring", "signature", "parameters", "variables", "flags", "returns")
         ),
     )
 
@@ -133,7 +133,7 @@ class Feeder:
         if kind == "call":
             columns[0] = [self.site[method, at] for (method, _), at in zip(names, columns[0], strict=True)]
         for place in {"reach": (), "call": (), "cast": (0, 2), "exclude": (0, 2), "load": (0, 2),
-                      "store": (0, 2), "assign": (0, 1), "assign_untracked": (0, 1), "get_class": (0, 1)}.get(kind, (0,)):  # fmt: skip
+                      "store": (0, 2), "assign": (0, 1), "assign_untracked": (0, 1)}.get(kind, (0,)):  # fmt: skip
             columns[place] = [
                 self.pointer(method, pointer)
                 for (method, _), pointer in zip(names, columns[place], strict=True)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
-import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -25,26 +24,11 @@ from engine.kernel.state import Capacity
 from tests.engine.dispatch import Case, Select, mistakes, random_cases, written_cases
 from tests.engine.feeding import method_rows, type_rows
 from tests.engine.programs import CLASS, OBJECT, Program
+from tests.mutants import Replace, limited, variants
 
 FUNCTIONS = ("is_subtype", "declared_in", "look_up", "select")
 SECONDS = 1.0  # of CPU time; the unchanged module takes a fifth
 CAPACITY = Capacity(1 << 12, 1 << 6, 1 << 6, 1 << 6, 1 << 8, 1 << 8, 1)
-
-COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.GtE),
-    ast.LtE: (ast.Lt, ast.Gt),
-    ast.Gt: (ast.GtE, ast.LtE),
-    ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq, ast.LtE, ast.GtE),
-    ast.NotEq: (ast.Eq,),
-}
-OPERATIONS: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Add,
-    ast.BitAnd: ast.BitOr,
-    ast.RShift: ast.LShift,
-}
 
 
 class Mutant(NamedTuple):
@@ -52,47 +36,6 @@ class Mutant(NamedTuple):
 
     name: str
     source: str
-
-
-def variants(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Yields changed copies of one expression or statement."""
-    match node:
-        case ast.Compare(left, [operator], comparators):
-            for other in COMPARISONS.get(type(operator), ()):
-                comparison = ast.Compare(left, [other()], comparators)
-                yield ast.unparse(comparison), comparison
-        case ast.BoolOp(operator, values):
-            swapped = ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values)
-            yield ast.unparse(swapped), swapped
-            for dropped in values:
-                rest = [each for each in values if each is not dropped]
-                yield f"without {ast.unparse(dropped)}", ast.BoolOp(operator, rest)
-        case ast.UnaryOp(ast.Not(), operand):
-            yield f"without not: {ast.unparse(operand)}", operand
-        case ast.BinOp(left, operation, right) if type(operation) in OPERATIONS:
-            computed = ast.BinOp(left, OPERATIONS[type(operation)](), right)
-            yield ast.unparse(computed), computed
-        case ast.Constant(int(value)):
-            for number in (not value,) if isinstance(value, bool) else (value + 1, value - 1):
-                yield f"{value} becomes {number}", ast.Constant(number)
-        case ast.If(test, body, orelse):
-            for outcome in (True, False):
-                yield f"{ast.unparse(test)} becomes {outcome}", ast.If(ast.Constant(outcome), body, orelse)
-        case ast.IfExp(test, chosen, other):
-            yield f"{ast.unparse(test)} becomes True", chosen
-            yield f"{ast.unparse(test)} becomes False", other
-        case ast.Assign() | ast.AugAssign() | ast.Continue() | ast.Break() | ast.Return():
-            yield f"without {ast.unparse(node)}", ast.Pass()
-
-
-class Replace(ast.NodeTransformer):
-    """Puts `new` in the place of `old`."""
-
-    def __init__(self, old: ast.AST, new: ast.AST) -> None:
-        self.old, self.new = old, new
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self.new if node is self.old else self.generic_visit(node)
 
 
 def mutants() -> Iterator[Mutant]:
@@ -193,19 +136,11 @@ def crowded(calls: pools.Calls, choices: int, slots: int) -> pools.Calls:
 def is_noticed(module: ModuleType, cases: list[Case]) -> bool:
     """Returns whether some case tells the module from a right one; running for ever does."""
 
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     try:
-        with np.errstate(all="ignore"):
+        with limited(SECONDS), np.errstate(all="ignore"):
             return any(True for _ in mistakes(cases, lambda program: selecting(module, program)))
     except (AssertionError, ArithmeticError, AttributeError, LookupError, NameError, TimeoutError, TypeError):
         return True
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
 
 
 def survivors(number: int) -> tuple[list[str], int]:

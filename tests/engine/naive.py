@@ -103,6 +103,9 @@ class Naive:
             obj[0] == "row" and self.program.bodies[obj[1]][obj[-1]].kind == "tracked"
         )
 
+    def has_fields(self, obj: Obj) -> bool:
+        return not self.is_tracked(obj)
+
     def put(self, pointer: Pointer, obj: Obj) -> None:
         """Adds a new object; for a tracked one also what stands for it where nobody asks."""
         self.add(pointer, {obj, ("generic", self.type_of(obj))} if self.is_tracked(obj) else {obj})
@@ -143,14 +146,11 @@ class Naive:
             case "exclude", _:
                 pass
             case "load", (base, field, target):
-                for obj in objects(base):
+                for obj in filter(self.has_fields, objects(base)):
                     self.copy(("field", obj, field), name(target))
             case "store", (source, field, base):
-                for obj in objects(base):
+                for obj in filter(self.has_fields, objects(base)):
                     self.store(name(source), obj, field)
-            case "get_class", (source, target):
-                for obj in objects(source):
-                    self.put(name(target), ("class", self.type_of(obj)))
             case "watch", (pointer, tag):
                 self.wanted.add(name(pointer))
                 self.watched |= {((tag, method * 1000 + index), obj) for obj in objects(pointer)}
@@ -199,9 +199,23 @@ class Naive:
         for position, variable in row.arguments:
             if position < parameters:
                 self.copy(pointer_name(method, variable), ("local", callee, position))
-        for number, variable in ((parameters, result), (parameters + 1, thrown)):
-            if variable != NONE:
-                self.copy(("local", callee, number), pointer_name(method, variable))
+        returned = self.returned(site, callee)
+        if result != NONE and returned is not None:
+            self.copy(returned, pointer_name(method, result))
+        if thrown != NONE:
+            self.copy(("local", callee, parameters + 1), pointer_name(method, thrown))
+
+    def returned(self, site: Site, callee: int) -> Pointer | None:
+        """Returns what a call returns: an argument, if the callee always returns that."""
+        method, index = site
+        row, spec = self.program.bodies[method][index], self.program.methods[callee]
+        if spec.returns == NONE:
+            return ("local", callee, spec.parameters)
+        kind, _, receiver, _, _ = row.columns
+        arguments = dict(row.arguments)
+        if spec.returns == 0 and kind != STATIC:
+            arguments = {0: receiver} if receiver != NONE else {}
+        return pointer_name(method, arguments[spec.returns]) if spec.returns in arguments else None
 
 
 def naive(program: Program) -> Result:

@@ -22,7 +22,7 @@ FIELDS = 2
 
 # Kinds of row, as often as they are drawn.
 KINDS = (
-    "new", "assign", "site", "load", "store", "cast", "exclude", "get_class", "class_objects", "watch", "reach",
+    "new", "assign", "site", "load", "store", "cast", "exclude", "class_objects", "watch", "reach",
     "call", "new", "new", "assign", "site", "site", "load", "store", "tracked",
     "assign_untracked",
 )  # fmt: skip
@@ -45,6 +45,7 @@ class MethodSpec(NamedTuple):
     parameters: int
     variables: int
     flags: int
+    returns: int = NONE
 
 
 class Row(NamedTuple):
@@ -180,7 +181,8 @@ class Drawing:
     def add_method(self, declaring: int, signature: int, receivers: int, flags: int) -> None:
         parameters = receivers + self.choose(0, 2)
         variables = parameters + 2 + self.choose(0, self.size.locals)
-        self.methods.append(MethodSpec(declaring, signature, parameters, variables, flags))
+        returns = self.choose(NONE, parameters - 1) if self.choose(0, 1) else NONE
+        self.methods.append(MethodSpec(declaring, signature, parameters, variables, flags, returns))
 
     def renumber(self) -> tuple[list[TypeSpec], int, int]:
         """Returns the types in a random order in which `early` ones come first, and how many those are."""
@@ -235,7 +237,7 @@ class Body:
         pointer, other = self.pointer(), self.pointer()
         if kind in {"new", "tracked", "class_objects"}:
             self.rows.append(Row(kind, (pointer, self.type())))
-        elif kind in {"assign", "assign_untracked", "get_class"}:
+        elif kind in {"assign", "assign_untracked"}:
             self.rows.append(Row(kind, (pointer, other)))
         elif kind in {"cast", "exclude"}:
             self.rows.append(Row(kind, (pointer, self.type(), other)))
