@@ -216,6 +216,7 @@ def test_new_arrays(code: bytes, names: list[str]) -> None:
     # each is an element of the one before
     inner = [(later[2], earlier[2]) for earlier, later in pairwise(made)]
     assert [(source, base) for _, source, _, base in rows(unit, "array_store")] == inner
+    assert {index for _, _, index, _ in rows(unit, "array_store")} <= {-1}
 
 
 def test_casts_filter_and_null_passes() -> None:

@@ -1,0 +1,48 @@
+"""Arrays that are filled with constants, which the interpreter takes in one go."""
+
+import pytest
+
+from tests.loader.rawclass import RawClass, body, rows, s2, u2
+
+ALOAD_0, ALOAD_1, POP, AASTORE, DUP, RETURN, IFNULL = 42, 43, 87, 83, 89, 177, 198
+
+
+def filling(*elements: tuple[bytes, bytes]) -> bytes:
+    """Returns code that stores to elements of argument 0, given (index, value)."""
+    stores = b"".join(bytes([DUP]) + index + value + bytes([AASTORE]) for index, value in elements)
+    return bytes([ALOAD_0]) + stores + bytes([POP, RETURN])
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_indexes_of_all_forms(wide: bool) -> None:
+    raw = RawClass()
+    number = raw.pool.string("text")
+    load = b"\x13" + u2(number) if wide else bytes([0x12, number])
+    indexes = {b"\x03": 0, b"\x08": 5, b"\x10\x7f": 127, b"\x11\x01\x00": 256, b"\x10\xff": -1, b"\x02": -1}
+    code = filling(*((index, load) for index in indexes))
+    unit = body(code, "([La;)V", raw=raw)
+    assert [row[2] for row in rows(unit, "array_store")] == list(indexes.values())
+    assert [code[row[0]] for row in rows(unit, "array_store")] == [AASTORE] * len(indexes)
+    assert [code[row[0]] for row in rows(unit, "constant")] == [0x13 if wide else 0x12] * len(indexes)
+    assert [row[1] for row in rows(unit, "array_store")] == [row[3] for row in rows(unit, "constant")]
+
+
+def test_a_block_may_begin_within_an_element() -> None:
+    raw = RawClass()
+    load = bytes([0x12, raw.pool.string("text")])
+    # dup, iconst_0, then one of two ways to the aastore
+    code = bytes([ALOAD_0, DUP, 3, ALOAD_1, IFNULL]) + s2(7) + bytes([ALOAD_1, 167]) + s2(5) + load
+    unit = body(code + bytes([AASTORE, POP, RETURN]), "([La;La;)V", raw=raw)
+    assert len(rows(unit, "array_store")) == 1
+    assert len(rows(unit, "assign")) == 2
+
+
+def test_a_branch_to_the_store_ends_the_table() -> None:
+    raw = RawClass()
+    load = bytes([0x12, raw.pool.string("text")])
+    # the null that argument 1 is and the string meet at the aastore
+    code = bytes([ALOAD_0, DUP, 3, ALOAD_1, ALOAD_1, IFNULL]) + s2(8) + bytes([POP, DUP, POP]) + load
+    unit = body(code + bytes([AASTORE, POP, RETURN]), "([La;La;)V", raw=raw)
+    sources = {source for _, source, _ in rows(unit, "assign")}
+    assert sources == {1, rows(unit, "constant")[0][3]}
+    assert [row[2] for row in rows(unit, "array_store")] == [0]
