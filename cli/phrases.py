@@ -115,6 +115,8 @@ class Phrases:
             return f"the receiver of {self._method(step.callee)}"
         if step.kind == flow.ARGUMENT:
             return f"passed as argument {self._position(step)} to {self._method(step.callee)}"
+        if step.kind == flow.PASSED:
+            return f"returned by {self._method(step.callee)}, which always returns this argument"
         if step.kind in (flow.RETURN, flow.THROWN):
             mixed = ", whose calls are not told apart" if step.mixed else ""
             verb = "returned" if step.kind == flow.RETURN else "thrown"

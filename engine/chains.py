@@ -12,7 +12,7 @@ import numpy as np
 from cypher import schema
 from cypher.schema import NONE
 from engine import heap
-from engine.flow import INTO_CALL, LOCAL, OUT_OF_CALL, RETURN, Fact, FactRelation, Flow, Step
+from engine.flow import INTO_CALL, LOCAL, OUT_OF_CALL, PASSED, RETURN, Fact, FactRelation, Flow, Step
 from engine.hops import Hop, Hops, steps_of
 
 # Kinds of origin.
@@ -236,7 +236,7 @@ class Chains:
 
 def _before(hop: Hop, context: tuple[int, ...]) -> tuple[int, ...]:
     """Returns the calls to be left before `hop`."""
-    if hop.kind in LOCAL:
+    if hop.kind in LOCAL or hop.kind == PASSED:
         return context
     if hop.kind in OUT_OF_CALL:
         return (*context, hop.row)
@@ -253,6 +253,6 @@ def _marked(steps: Iterable[Step]) -> Iterator[Step]:
             if entered and entered.pop() != step.site:
                 yield step._replace(mixed=True)
                 continue
-        elif step.kind not in LOCAL:
+        elif step.kind not in LOCAL and step.kind != PASSED:
             entered.clear()
         yield step

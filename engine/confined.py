@@ -10,7 +10,7 @@ everywhere; a class or member of the JDK at an operand in its code has to come b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,21 +70,23 @@ class Confined:
         return True
 
     def search(
-        self, solver: Solver, batches: list[Facts], parameters: Int32
+        self, solver: Solver, batches: list[Facts], parameters: Int32, others: Iterable[int]
     ) -> Iterator[tuple[int, int, int]]:
         """Yields (operand, kind, value) of what comes to operands by direct flow, those known before included.
 
-        `parameters` is the number of parameters of each method, by its id.
+        Operands are those in the JDK's code and the `others`. `parameters` is the number of parameters of each
+        method, by its id.
         """
         steps = solver.statistics().steps
-        if not self.operands or steps == self._searched:
+        operands = dict.fromkeys((*(each for each, inside in self.operands.items() if inside), *others))
+        if not operands or steps == self._searched:
             return
         self._searched = steps
         self._flow.add(batches[self._added :])
         self._added = len(batches)
-        found = self._flow.region(np.fromiter(self.operands, np.int32), calls_of(solver, parameters))
-        for operand in self.operands:
-            for kind, value in direct.origins(found, operand, self._follows):
+        found = self._flow.region(np.fromiter(operands, np.int32), calls_of(solver, parameters))
+        for operand in operands:
+            for kind, value in direct.origins(found, operand):
                 yield operand, kind, value
 
     def _follows(self, field: int) -> bool:

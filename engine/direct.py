@@ -34,7 +34,7 @@ _DEFINITIONS: tuple[tuple[type[tuple[Any, ...]], int, str, str], ...] = (
     *((relation, OTHER, "target", "target") for relation in (schema.New, schema.ArrayLoad, schema.Catch)),
 )  # fmt: skip
 # The most calls that a search keeps in mind, and the most states that it looks at.
-DEPTH, STATES = 5, 20_000
+DEPTH, STATES = 3, 20_000
 
 _Context: TypeAlias = tuple[int, ...]
 Step: TypeAlias = tuple[int, int, int]  # kind of definition, its value, and the call it goes by
@@ -150,8 +150,13 @@ class DirectFlow:
         for targets, kinds, values in self._runs:
             index, _ = _ranges(targets, frontier)
             target, kind, value = targets[index], kinds[index], values[index]
-            yield target, kind, value, np.full(target.size, -1, np.int32)
-            yield from self._stored(target[kind == FIELD], value[kind == FIELD])
+            loaded = kind == FIELD
+            followed = loaded.copy()
+            followed[loaded] = self._followed(value[loaded])
+            yield from self._stored(target[followed], value[followed])
+            kind = np.where(loaded, OTHER, kind)
+            target, kind, value = target[~followed], kind[~followed], value[~followed]
+            yield target, kind, np.where(kind == OTHER, -1, value), np.full(target.size, -1, np.int32)
             result = kind == RESULT
             if result.any():
                 made, repeats = _ranges(calls.from_site, value[result])
@@ -172,6 +177,7 @@ class DirectFlow:
             yield np.repeat(targets, repeats), np.full(index.size, STORED, np.int32), sources[index], none
 
 
+_UNDEFINED: list[Step] = [(OTHER, -1, -1)]
 _NONE: Int32 = np.empty(0, np.int32)
 
 
@@ -204,19 +210,14 @@ def _passed(
     return targets, np.full(targets.size, PASSED, np.int32), values, sites
 
 
-def origins(
-    steps: Mapping[int, list[Step]], operand: int, follows: Callable[[int], bool]
-) -> Iterator[tuple[int, int]]:
-    """Yields (kind, value) of where what comes to `operand` begins: TEXT, TYPE, RESULT or OTHER."""
+def origins(steps: Mapping[int, list[Step]], operand: int) -> set[tuple[int, int]]:
+    """Returns (kind, value) of where what comes to `operand` begins: TEXT, TYPE, RESULT, or OTHER and -1."""
+    found: set[tuple[int, int]] = set()
     seen: set[tuple[int, _Context]] = {(operand, ())}
     pending: list[tuple[int, _Context]] = [(operand, ())]
     while pending:
         variable, context = pending.pop()
-        known = steps.get(variable)
-        if known is None:
-            yield OTHER, variable
-            continue
-        for kind, value, site in known:
+        for kind, value, site in steps.get(variable, _UNDEFINED):
             if kind == COPY:
                 state = value, context
             elif kind == STORED:
@@ -227,17 +228,13 @@ def origins(
                 state = value, context[:-1]
             elif kind == RETURNED:
                 state = value, (*context, site)[-DEPTH:]
-            elif kind != FIELD:
-                yield kind, value
-                continue
-            elif follows(value):
-                continue
             else:
-                yield OTHER, value
+                found.add((kind, value))
                 continue
             if state not in seen:
                 seen.add(state)
                 pending.append(state)
         if len(seen) > STATES:
-            yield OTHER, operand
-            return
+            found.add(_UNDEFINED[0][:2])
+            break
+    return found

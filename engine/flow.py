@@ -22,6 +22,7 @@ ASSIGN, CAST, CATCH, UNCAUGHT, LOAD, ARRAY_LOAD, STATIC_LOAD, STORE, ARRAY_STORE
     "assign", "cast", "catch", "uncaught", "load", "array-load", "static-load", "store", "array-store", "static-store",
 )  # fmt: skip
 ARGUMENT, RECEIVER, RETURN, THROWN = "argument", "receiver", "return", "thrown"
+PASSED = "passed"  # an argument that the callee always returns
 # Those that stay within one method and say nothing of their own.
 LOCAL = frozenset({ASSIGN, CAST, CATCH, UNCAUGHT})
 INTO_CALL, OUT_OF_CALL = frozenset({ARGUMENT, RECEIVER}), frozenset({RETURN, THROWN})
@@ -122,6 +123,7 @@ class Flow:
         )
         self.pointer_of_static = {field: pointer for pointer, field in self.field_of_static.items()}
         self._indices: dict[tuple[FactRelation, str], Index] = {}
+        self._returned: dict[int, int] = {}
 
     def _targets(self) -> list[tuple[Relation, Int32]]:
         """Returns every column that names a pointer into which something is put, with its relation."""
@@ -172,6 +174,23 @@ class Flow:
         """Returns the sites that may call a method."""
         found: Int32 = self.evidence.call_site[self._callers.positions(method)]
         return found
+
+    def returned_parameter(self, method: int) -> int:
+        """Returns the position of the parameter that every return of a method returns, -1 if there is no such."""
+        known = self._returned.get(method)
+        if known is None:
+            known = self._returned[method] = self._returned_parameter(method)
+        return known
+
+    def _returned_parameter(self, method: int) -> int:
+        first, parameters = self.variable(method, 0), self.parameters_of(method)
+        sources = {
+            int(self.evidence.facts[schema.Assign].source[row]) - first if relation is schema.Assign else NONE
+            for relation, row in self.rows_into(first + parameters)
+        }
+        position = sources.pop() if len(sources) == 1 else NONE
+        assigned = any(True for each in range(parameters) for _ in self.rows_into(first + each))
+        return position if 0 <= position < parameters and not assigned else NONE
 
     def handing(self, obj: int, kind: str) -> Bools:
         """Returns which methods, by id, may return (or throw) an object."""

@@ -19,6 +19,7 @@ from engine.flow import (
     ARRAY_STORE,
     COPIES,
     LOAD,
+    PASSED,
     RECEIVER,
     RETURN,
     STATIC_LOAD,
@@ -95,7 +96,8 @@ class Hops:
 
     def _returns(self, kind: str, site: int) -> bool:
         cut = kind == RETURN and int(self._flow.evidence.sites.cut[site])
-        return not cut and bool(self.handing(kind, site))
+        passed = kind == RETURN and next(self._passed_on(site, NONE), None) is not None
+        return not cut and (passed or bool(self.handing(kind, site)))
 
     def _load_rows(self, pointer: int) -> Iterator[tuple[Relation, int]]:
         for relation, row in self._flow.rows_into(pointer):
@@ -129,13 +131,30 @@ class Hops:
     def _results(self, kind: str, site: int, pointer: int) -> Iterator[Hop]:
         if kind == RETURN and int(self._flow.evidence.sites.cut[site]):
             return
+        if kind == RETURN:
+            yield from self._passed_on(site, pointer)
         for callee in self.handing(kind, site):
+            if kind == RETURN and self._argument_returned(site, callee) >= 0:
+                continue
             if not self._exact:
                 if (kind, callee) in self._told:
                     continue
                 self._told.add((kind, callee))
             source = self._flow.variable(callee, self._flow.parameters_of(callee) + (kind == THROWN))
             yield Hop(kind, source, pointer, site, callee)
+
+    def _passed_on(self, site: int, pointer: int) -> Iterator[Hop]:
+        """Yields the hop of an argument that a callee always returns."""
+        for callee in self._flow.callees(site).tolist():
+            source = self._argument_returned(site, callee)
+            if source >= 0:
+                yield Hop(PASSED, source, pointer, site, callee)
+
+    def _argument_returned(self, site: int, callee: int) -> int:
+        """Returns the argument that `callee` returns, if it always returns this one and it may be the object; or -1."""
+        position = self._flow.returned_parameter(callee)
+        source = self._flow.argument(site, position) if position >= 0 else NONE
+        return source if source >= 0 and self._sets.contains(source, self._obj) else NONE
 
     def handing(self, kind: str, site: int) -> list[int]:
         """Returns the callees of a site that may return (or throw) the object."""
@@ -258,6 +277,8 @@ def steps_of(flow: Flow, hop: Hop) -> list[Step]:
     sites = flow.evidence.sites
     if hop.kind in (RETURN, THROWN):
         fact = Fact("Invoke", flow.invoke(hop.row))
+    elif hop.kind == PASSED:
+        fact = Fact("Argument", (hop.row, flow.returned_parameter(hop.callee), hop.source))
     else:
         owner = flow.method_of(hop.target)
         assert owner is not None

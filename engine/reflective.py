@@ -234,7 +234,7 @@ class Reflection:
         constraints, rows = self._constraints, self._arrived
         types: dict[int, list[Any]] = {}
         found = self._confined.search(
-            constraints.solver, constraints.batches, constraints.parameters.values()
+            constraints.solver, constraints.batches, constraints.parameters.values(), self._symbolic
         )
         for operand, kind, value in found:
             at: Any = operand

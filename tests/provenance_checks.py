@@ -91,6 +91,10 @@ def check_ends(columns: Columns, step: flow.Step) -> None:
         pointers = dict(zip(evidence.static_field.tolist(), evidence.static_pointer.tolist(), strict=True))
         assert pointers[named["field"]] == static
         assert local == (step.target if step.kind == flow.STATIC_LOAD else step.source)
+    elif step.kind == flow.PASSED:
+        assert named["variable"] == step.source
+        assert named["position"] == columns.flow.returned_parameter(step.callee)
+        assert int(evidence.sites.result[step.site]) == step.target
     elif step.kind in flow.INTO_CALL:
         assert named["variable"] == step.source
         assert step.target == columns.flow.variable(step.callee, named["position"])

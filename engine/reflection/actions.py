@@ -69,6 +69,9 @@ def constructor_new_instance(
 def new_array(sites: Table[ArrayCall], classes: Table[ClassAt], program: Program) -> Iterator[NewArray]:
     """Finds the types of arrays that `Array.newInstance` makes, of at most DEEPEST_ARRAY dimensions.
 
+    newArray(i, a) :- calls(i, "Array.newInstance"), actual(i, 0, v), points-to(v, c), classObject(c, t),
+                      arrayOf(t, a).
+
     Without a bound, the class of an array that was made would lead to ever deeper ones.
     """
     for found in classes:

@@ -27,8 +27,9 @@ def class_objects(sites: Table[ForName], names: Table[StringAt], program: Progra
     classObjects(i, t) :- calls(i, "Class.forName"), actual(i, 1, v), points-to(v, s), string2class(s, t).
     """
     for name in names:
-        type_ = class_named(program, name.text)
-        for site in sites.where(name=name.pointer):
+        asking = sites.where(name=name.pointer)
+        type_ = class_named(program, name.text) if asking else -1
+        for site in asking:
             if type_ >= 0:
                 yield ClassObject(site.site, type_)  # type: ignore[arg-type]
 
@@ -49,7 +50,11 @@ def initialised(sites: Table[ForName], classes: Table[ClassObject]) -> Iterator[
 def related_class(
     sites: Table[RelatedCall], classes: Table[ClassAt], program: Program
 ) -> Iterator[ClassObject]:
-    """Finds superclasses and component types of classes (`Class.getSuperclass`, `Class.getComponentType`)."""
+    """Finds superclasses and component types of classes.
+
+    classObjects(i, u) :- calls(i, "Class.getSuperclass"), actual(i, 0, v), points-to(v, c), classObject(c, t),
+                          superclass(t, u).   Likewise `Class.getComponentType`.
+    """
     for found in classes:
         for site in sites.where(receiver=found.pointer):
             related = _related(program, found.type, site.sort)
@@ -70,7 +75,12 @@ def _related(program: Program, type_: int, sort: str) -> int:
 
 @rule("unknownRelated", JAVA)
 def unknown_related(sites: Table[RelatedCall], operands: Table[UnknownAt]) -> Iterator[UnknownObject]:
-    """Keeps the superclass or component type of an unknown class as an unknown class object."""
+    """Keeps the superclass or component type of an unknown class as an unknown class object.
+
+    Class d = c.getSuperclass()    c^u ∈ pt(c)
+    ------------------------------------------
+                  c^u ∈ pt(d)
+    """
     for operand in operands:
         for site in sites.where(receiver=operand.pointer):
             yield UnknownObject(site.site, operand.pointer)

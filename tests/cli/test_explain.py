@@ -32,12 +32,14 @@ public class Main {
     static class Thrown {}
     static class Left {}
     static class Right {}
+    static class Own {}
     static class Carrier extends Exception { String name; Carrier(String name) { this.name = name; } }
     static void hit() {}
 
     static Class<?> load(String name) throws Exception { return Class.forName(name); } // @argument
     static String give() { return "demo.Main$Returned"; }
-    static String same(String name) { return name; }
+    static String same(String name) { return name != null ? name : nothing; }
+    static String itself(String name) { return name; }
     static void fail() throws Exception { throw new Carrier("demo.Main$Thrown"); }
     public void go() {}
 
@@ -58,6 +60,8 @@ public class Main {
         }
         same("demo.Main$Right");
         Class.forName(same("demo.Main$Left")); // @mixed
+        itself("demo.Main$Right");
+        Class.forName(itself("demo.Main$Own")); // @passed
         Method method = box.getClass().getMethod("go");
         method.invoke(box); // @invoke
         Class.forName(System.getProperty("a.key")); // @property
@@ -132,6 +136,15 @@ def test_a_way_that_mixes_calls_says_so_and_is_not_preferred(explained: Run) -> 
     assert "returned by demo.Main.same" in texts["demo.Main$Left"]
     assert mixed in texts["demo.Main$Right"]
     assert mixed not in texts["demo.Main$Left"]
+
+
+def test_a_way_through_a_method_that_returns_its_argument(explained: Run) -> None:
+    (found,) = at(explained, "passed")
+    (answer,) = found["answers"]
+    assert answer["target"] == "demo.Main$Own"
+    assert answer["steps"][0]["text"] == (
+        'constant "demo.Main$Own" is returned by demo.Main.itself, which always returns this argument'
+    )
 
 
 def test_an_invocation_is_explained_by_its_member_and_that_by_class_and_name(explained: Run) -> None:

@@ -181,7 +181,7 @@ class Drawing:
     def add_method(self, declaring: int, signature: int, receivers: int, flags: int) -> None:
         parameters = receivers + self.choose(0, 2)
         variables = parameters + 2 + self.choose(0, self.size.locals)
-        returns = self.choose(NONE, parameters - 1) if self.choose(0, 1) else NONE
+        returns = self.choose(NONE, parameters - 1) if not flags & ABSTRACT else NONE
         self.methods.append(MethodSpec(declaring, signature, parameters, variables, flags, returns))
 
     def renumber(self) -> tuple[list[TypeSpec], int, int]:
@@ -211,11 +211,27 @@ class Drawing:
         return types, early, sum(each.declaring < early for each in self.methods)
 
 
+# Where the columns of each kind of row name a pointer into which something is put.
+TARGETS = {
+    "new": (0,), "tracked": (0,), "class_objects": (0,), "assign": (1,), "assign_untracked": (1,), "cast": (2,),
+    "exclude": (2,), "load": (2,), "site": (3, 4),
+}  # fmt: skip
+
+
+def redirected(row: Row, last: int, other: int) -> Row:
+    """Returns the row with `other` in place of the local variables up to `last` into which it puts something."""
+    columns = list(row.columns)
+    for place in TARGETS.get(row.kind, ()):
+        if 0 <= columns[place] <= last:
+            columns[place] = other
+    return row._replace(columns=tuple(columns))
+
+
 class Body:
     """Rows of one method in the making."""
 
     def __init__(self, choose: Choose, program: Program, method: int) -> None:
-        self.choose, self.program = choose, program
+        self.choose, self.program, self.method = choose, program, method
         self.locals = program.methods[method].variables if method != ROOT else 0
         self.rows: list[Row] = []
 
@@ -254,6 +270,14 @@ class Body:
             if sites:
                 site = sites[self.choose(0, len(sites) - 1)]
                 self.rows.append(Row(kind, (site, self.choose(0, len(self.program.methods) - 1))))
+
+    def add_return(self) -> None:
+        """Returns the parameter that the method is said to return, and nothing else."""
+        if self.method == ROOT or self.program.methods[self.method].returns == NONE:
+            return
+        spec = self.program.methods[self.method]
+        self.rows = [redirected(row, spec.parameters, spec.parameters + 1) for row in self.rows]
+        self.rows.append(Row("assign", (spec.returns, spec.parameters)))
 
     def add_site(self) -> None:
         kind = self.choose(STATIC, VIRTUAL)
@@ -295,6 +319,7 @@ def make_program(choose: Choose, size: Size) -> Program:
         if method == ROOT or not program.methods[method].flags & ABSTRACT:
             for _ in range(choose(size.least, size.rows)):
                 body.add()
+            body.add_return()
         program.bodies[method] = tuple(body.rows)
     for _ in range(1 + size.least):
         if program.methods:

@@ -41,7 +41,7 @@ def test_a_branch_to_the_store_ends_the_table() -> None:
     raw = RawClass()
     load = bytes([0x12, raw.pool.string("text")])
     # the null that argument 1 is and the string meet at the aastore
-    code = bytes([ALOAD_0, DUP, 3, ALOAD_1, ALOAD_1, IFNULL]) + s2(8) + bytes([POP, DUP, POP]) + load
+    code = bytes([ALOAD_0, DUP, 3, ALOAD_1, ALOAD_1, IFNULL]) + s2(10) + bytes([POP, POP, POP, DUP, 3]) + load
     unit = body(code + bytes([AASTORE, POP, RETURN]), "([La;La;)V", raw=raw)
     sources = {source for _, source, _ in rows(unit, "assign")}
     assert sources == {1, rows(unit, "constant")[0][3]}
