@@ -27,6 +27,7 @@ SWITCHES = (
     "merged-strings",
     "merged-builders",
     "merged-throwables",
+    "merged-tables",
     "filtered-array-stores",
     "passed-arguments",
     "confined-jdk",

@@ -20,6 +20,8 @@ from engine.sites import BYTECODE, INITIALISATION, MODEL, SiteTable
 from engine.solver import Solver
 
 STRING, CLASS, THROWABLE = "java/lang/String", "java/lang/Class", "java/lang/Throwable"
+# More objects of one type than this, made by one method, fill a table.
+MANY = 30
 BUILDERS = ("java/lang/StringBuilder", "java/lang/StringBuffer", "java/lang/AbstractStringBuilder")
 
 
@@ -30,6 +32,7 @@ class Precision:
     merge_strings: bool = True  # string constants that name nothing are one object
     merge_builders: bool = True  # string builders are one object a class
     merge_throwables: bool = True  # throwables are one object a class
+    merge_tables: bool = True  # objects of which one method makes more than MANY are one, by type
     filter_array_stores: bool = True  # an array takes only what its element type admits
     pass_arguments: bool = True  # a call of a method that returns a parameter returns the argument
 
@@ -293,6 +296,8 @@ class Constraints:
             else:
                 self._merged.put(key, -2)
         objects = self._merged.of(new.type)
+        if self.precision.merge_tables:
+            self._merge_tables(new, objects)
         single = objects < 0
         types = new.type[single]
         if types.size:
@@ -300,6 +305,16 @@ class Constraints:
             self.heap.add(first, types.size, heap.ALLOCATED, types, new.method[single], new.offset[single])
             objects[single] = np.arange(first, first + types.size, dtype=np.int32)
         self.solver.new(new.target, objects)
+
+    def _merge_tables(self, new: Rows, objects: Int32) -> None:
+        """Has the rows of `new` share an object of which a method makes many."""
+        key = new.method.astype(np.int64) << 32 | new.type
+        distinct, inverse, counts = np.unique(key, return_inverse=True, return_counts=True)
+        for place in np.flatnonzero(counts > MANY).tolist():
+            rows = (inverse == place) & (objects < 0)
+            if rows.any():
+                method, type_ = int(distinct[place]) >> 32, int(distinct[place]) & 0xFFFFFFFF
+                objects[rows] = self.object(heap.MERGED, type_, method)
 
     def _is_merged(self, type_: int) -> bool:
         if self.precision.merge_builders and type_ in self._builders:

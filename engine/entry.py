@@ -102,14 +102,21 @@ def is_library_entry(program: Program, method: int) -> bool:
 
 
 class UnknownObjects:
-    """One unknown object for each declared type, which stands for all instantiable subtypes."""
+    """The unknown objects of declared types: one object a class, whatever the declared types."""
 
     def __init__(self, constraints: Constraints) -> None:
         self._constraints = constraints
         self._pointers: dict[int, int] = {}
+        self._objects: dict[int, int] = {}
+
+    def of_class(self, type_: int) -> int:
+        """Returns the unknown object of exactly this type."""
+        if type_ not in self._objects:
+            self._objects[type_] = self._constraints.object(heap.ENTRY, type_)
+        return self._objects[type_]
 
     def pointer(self, type_: int) -> int:
-        """Returns a pointer to the unknown object of `type_`: an object of each class that it may have.
+        """Returns a pointer to the unknown objects of `type_`: one of each class that it may have.
 
         Application classes if there are any, else all of the class path; an array type has its elements.
         """
@@ -121,7 +128,7 @@ class UnknownObjects:
         pointer = self._pointers[type_] = constraints.fresh()
         name = program.name_of_type(type_)
         if name.startswith("["):
-            constraints.put(pointer, constraints.object(heap.ENTRY, type_))
+            constraints.put(pointer, self.of_class(type_))
             if name[1] in "L[":
                 element = program.type_named(name[2:-1] if name[1] == "L" else name[1:])
                 if element >= 0:
@@ -131,7 +138,7 @@ class UnknownObjects:
             return pointer
         subtypes = program.concrete_subtypes_of(type_, True) or program.concrete_subtypes_of(type_)
         for subtype in subtypes:
-            constraints.put(pointer, constraints.object(heap.ENTRY, subtype))
+            constraints.put(pointer, self.of_class(subtype))
         return pointer
 
 
@@ -154,7 +161,7 @@ def call_library(constraints: Constraints, methods: Sequence[int]) -> None:
         elif name == "<init>":
             if not program.flags_of_type(declaring) & (ABSTRACT | INTERFACE):
                 receiver = constraints.fresh()
-                constraints.put(receiver, constraints.object(heap.ENTRY, declaring))
+                constraints.put(receiver, unknown.of_class(declaring))
                 constraints.call(NONE, SPECIAL, method, receiver, arguments, origin=ENTRY_POINT)
         elif flags & ABSTRACT:
             constraints.call(

@@ -10,9 +10,9 @@ from bisect import bisect_left
 
 from loader.classfile import Code, MalformedClass
 from loader.exact import exact_arguments
-from loader.flow import Flow, flow_of
+from loader.flow import Flow, flow_of, is_straight
 from loader.frame import NOWHERE, Frame
-from loader.instructions import INSTRUCTIONS
+from loader.instructions import INSTRUCTIONS, constant_element, store_constants
 from loader.opcodes import (
     BIPUSH,
     CLEAR,
@@ -75,11 +75,11 @@ def _translate(frame: Frame, code: Code, pool: Pool, shape: Shape, static: bool)
     for position, depth in references:
         entry[slots + depth] = position + 1
     frame.begin(code.instructions, pool, entry, shape.positions if static else shape.positions + 1)
-    flow = flow_of(code, [slots + depth for _, depth in references])
-    if flow is None:
+    if is_straight(code):
         if _run(frame, 0, len(code.instructions)) >= 0:
             raise MalformedClass("CLS-CODE", "control falls off the end")
         return
+    flow = flow_of(code, [slots + depth for _, depth in references])
     frame.begin_flow(code, flow)
     _run_blocks(frame, flow, len(code.instructions))
     frame.finish()
@@ -102,7 +102,8 @@ def _run_blocks(frame: Frame, flow: Flow, size: int) -> None:
             if stop < 0:
                 _check_boundary(frame.code, ~stop, end)
                 break
-            _check_boundary(frame.code, stop, end)
+            if stop != end:
+                _check_boundary(frame.code, stop, end)
             if end == size:
                 raise MalformedClass("CLS-CODE", "control falls off the end")
             if flow.arrivals[end] > 1:
@@ -175,6 +176,10 @@ def _run(frame: Frame, place: int, end: int) -> int:
         elif kind == POP:
             stack.pop()
         elif kind == DUP:
+            found = constant_element(code, place, end)
+            if found is not None:
+                place = store_constants(frame, found, end)
+                continue
             stack.append(stack[-1])
         elif kind == POP_CLEAR:
             stack.pop()

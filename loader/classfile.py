@@ -141,6 +141,13 @@ def _lenient(encoded: bytes) -> str:
 
 def utf8_of(encoded: bytes) -> bytes:
     """Returns modified UTF-8 as UTF-8; surrogates that don't pair stay as they are."""
+    try:
+        encoded.decode()
+    except UnicodeDecodeError:
+        pass
+    else:
+        if _FOUR_BYTES(encoded) is None:
+            return encoded
     return text_of(encoded).encode("utf-8", "surrogatepass")
 
 
@@ -155,12 +162,16 @@ def read_class(data: bytes) -> ClassFile:
 
 
 class ConstantPool(jawa.constants.ConstantPool):  # type: ignore[misc]  # jawa has no types
-    """The constant pool as offsets of its entries, 0 where an index has none."""
+    """The constant pool as offsets of its entries, 0 where an index has none.
+
+    `texts` are the UTF8 entries by index, as they stand in the file, None where an index has none.
+    """
 
     def __init__(self) -> None:
-        super().__init__()
+        # Not jawa's __init__: there is no table of constants.
         self.data = b""
         self.at: list[int] = []
+        self.texts: list[bytes | None] = []
 
     def unpack(self, source: _Source) -> None:
         """Finds where each entry of the pool begins."""
@@ -169,12 +180,15 @@ class ConstantPool(jawa.constants.ConstantPool):  # type: ignore[misc]  # jawa h
         if not count:
             raise MalformedClass("CLS-CP", "a constant pool of no entries")
         at = [0] * count
+        texts: list[bytes | None] = [None] * count
         indexes = iter(range(1, count))
         for index in indexes:
             at[index] = place
             tag = data[place]
             if tag == 1:
-                place += 3 + (data[place + 1] << 8 | data[place + 2])
+                start = place + 3
+                place = start + (data[place + 1] << 8 | data[place + 2])
+                texts[index] = data[start:place]
                 continue
             size = sizes[tag]
             place += size
@@ -186,7 +200,7 @@ class ConstantPool(jawa.constants.ConstantPool):  # type: ignore[misc]  # jawa h
         if place > len(data):
             raise MalformedClass("CLS-TRUNC", "the class file is cut off in the constant pool")
         source.position = place
-        self.data, self.at = data, at
+        self.data, self.at, self.texts = data, at, texts
 
     def place(self, index: int, tag: int) -> int:
         """Returns where the content of the constant begins, which has to be of kind `tag`."""
@@ -203,9 +217,10 @@ class ConstantPool(jawa.constants.ConstantPool):  # type: ignore[misc]  # jawa h
 
     def utf8(self, index: int) -> bytes:
         """Returns a UTF8 constant as it stands in the file."""
-        place = self.place(index, UTF8)
-        data = self.data
-        return data[place + 2 : place + 2 + (data[place] << 8 | data[place + 1])]
+        encoded = self.texts[index] if index < len(self.texts) else None
+        if encoded is None:
+            raise MalformedClass("CLS-CP", f"constant {index} is not of kind {UTF8}")
+        return encoded
 
     def index_in(self, index: int, tag: int) -> int:
         """Returns the only index in a constant such as CLASS, STRING or METHOD_TYPE."""

@@ -89,13 +89,15 @@ def _propagate_copies(at: dict[str, Int64], columns: Body, kept: Mask) -> None:
         copy = (only > 0) & ~several & ~defined
         if not copy.any():
             break
-        step = np.where(copy, only, np.arange(size, dtype=np.int32))
+        copies = np.flatnonzero(copy)
+        step = np.arange(size, dtype=np.int32)
+        step[copies] = only[copies]
         # Chains of copies shrink by half each time; rings (code that no value reaches) never end.
         for _ in range(32):
-            further = step[step]
-            if np.array_equal(further, step):
+            further = step[step[copies]]
+            if np.array_equal(further, step[copies]):
                 break
-            step = further
+            step[copies] = further
         renamed = step[renamed]
         _keep(at, columns, "assign", ~copy[target])
         rows = columns["assign"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from loader.classfile import Code, Handler, MalformedClass
@@ -27,6 +28,7 @@ from loader.opcodes import (
     WIDE,
     branch_target,
     is_conditional,
+    near_target,
     next_instruction,
     switch_targets,
 )
@@ -37,12 +39,34 @@ MANY = 1 << 30
 _LIMIT = 2_000_000
 
 _ASTORE_SHORT = range(0x4B, 0x4F)
-_CONTROL = {*range(IFEQ, RETURN + 1), ATHROW, IFNULL, IFNONNULL, GOTO_W, JSR_W, WIDE, ASTORE, *_ASTORE_SHORT}
-# The length of an instruction, 0 where `_scan` has to look at it.
-_SKIP = [0 if opcode in _CONTROL else length for opcode, length in enumerate(LENGTH)]
+_STORES = {ASTORE, *_ASTORE_SHORT}
+_ENDS = {*range(IRETURN, RETURN + 1), ATHROW}  # after these, control never goes on
+_CONTROL = {*range(IFEQ, RET + 1), TABLESWITCH, LOOKUPSWITCH, *_ENDS, IFNULL, IFNONNULL, GOTO_W, JSR_W, WIDE}
+_BRANCHES = {*range(IFEQ, GOTO + 1), IFNULL, IFNONNULL}  # those whose target is two bytes
+
+
+def _class_of(opcodes: Iterable[int]) -> bytes:
+    """Returns the regular expression of a byte that is one of `opcodes`."""
+    return b"[" + re.escape(bytes(sorted(opcodes))) + b"]"
+
+
+def _any_of(opcodes: Iterable[int]) -> bytes:
+    """Returns the regular expression of as many instructions with one of `opcodes` as there are."""
+    of_length: dict[int, list[int]] = defaultdict(list)
+    for opcode in opcodes:
+        of_length[LENGTH[opcode]].append(opcode)
+    return b"(?:%s)*+" % b"|".join(
+        _class_of(listed) + b"." * (length - 1) for length, listed in sorted(of_length.items())
+    )
+
+
+_OTHERS = set(range(256)) - _CONTROL
+# Instructions that `_scan` needn't look at.
+_skip = re.compile(_any_of(_OTHERS - _STORES), re.DOTALL).match
 # A body without any of these bytes, be they opcodes or operands, is one block. What ends it needs no look.
-_SEARCH = bytes(sorted(_CONTROL - {*range(IRETURN, RETURN + 1), ATHROW}))
-_NOT_STRAIGHT = re.compile(b"[" + re.escape(_SEARCH) + b"]").search
+_BRANCHING = re.compile(_class_of(_CONTROL - _ENDS | _STORES)).search
+# So is one where control goes on from the first instruction to the last.
+_STRAIGHT = re.compile(_any_of(_OTHERS) + _class_of(_ENDS), re.DOTALL).fullmatch
 
 
 class Flow(NamedTuple):
@@ -64,19 +88,20 @@ class _Scan(NamedTuple):
 
     definitions: list[int]
     arrivals: dict[int, int]
-    ends: list[int]  # places behind instructions that never go on behind themselves
+    ends: set[int]  # places behind instructions that never go on behind themselves
     calls: dict[int, list[int]]  # from the entry of a subroutine to where its callers go on
     returns: list[int]  # places of `ret`
 
 
-def flow_of(code: Code, parameters: list[int]) -> Flow | None:
-    """Returns the blocks of `code`, None if it is a single one and defines no slot.
-
-    `parameters` are the slots that hold references at the start.
-    """
+def is_straight(code: Code) -> bool:
+    """Returns whether `code` is a single block, followed at most by what can't be reached."""
     instructions = code.instructions
-    if not code.handlers and _NOT_STRAIGHT(instructions) is None:
-        return None
+    return not code.handlers and (_BRANCHING(instructions) is None or _STRAIGHT(instructions) is not None)
+
+
+def flow_of(code: Code, parameters: list[int]) -> Flow:
+    """Returns the blocks of `code`; `parameters` are the slots that hold references at the start."""
+    instructions = code.instructions
     scan = _scan(instructions, code.locals, parameters)
     arrivals = scan.arrivals
     for handler in code.handlers:
@@ -84,11 +109,10 @@ def flow_of(code: Code, parameters: list[int]) -> Flow | None:
             arrivals.setdefault(place, 0)
     arrivals.setdefault(0, 0)
     arrivals.pop(len(instructions), None)
+    ends = scan.ends
     for place in arrivals:
-        arrivals[place] += 1  # from the block before (or the caller) …
-    for place in scan.ends:
-        if place in arrivals:
-            arrivals[place] -= 1  # … unless that one never goes on
+        if place not in ends:
+            arrivals[place] += 1  # from the block before (or the caller), unless that one never goes on
     for handler in code.handlers:
         arrivals[handler.target] = MANY
     for places in scan.calls.values():
@@ -108,44 +132,52 @@ def _scan(code: bytes, slots: int, parameters: list[int]) -> _Scan:
     for slot in parameters:
         definitions[slot] = 1
     arrivals: dict[int, int] = {}
-    ends: list[int] = []
+    ends: set[int] = set()
     calls: dict[int, list[int]] = defaultdict(list)
     returns: list[int] = []
-    place, end, skip = 0, len(code), _SKIP
+    place, end = 0, len(code)
     while place < end:
+        place = _skip(code, place).end()  # type: ignore[union-attr]  # it matches no instruction, too
+        if place == end:
+            break
         opcode = code[place]
-        length = skip[opcode]
-        if length:
-            place += length
-            continue
-        if 0x4B <= opcode <= 0x4E:
+        if opcode in _BRANCHES:
+            target = near_target(code, place)
+            if not 0 <= target < end:
+                raise _leaving(place)
+            arrivals[target] = arrivals.get(target, 0) + 1
+            place += 3
+            if opcode == GOTO:
+                ends.add(place)
+        elif opcode in _ENDS:
+            place += 1
+            ends.add(place)
+        elif 0x4B <= opcode <= 0x4E:
             definitions[opcode - 0x4B] += 1
             place += 1
-            continue
-        following = next_instruction(code, place)
-        if IRETURN <= opcode <= RETURN or opcode == ATHROW:
-            ends.append(following)
         elif opcode == ASTORE:
             definitions[code[place + 1]] += 1
-        elif opcode == WIDE:
-            if code[place + 1] == ASTORE:
-                definitions[code[place + 2] << 8 | code[place + 3]] += 1
-            elif code[place + 1] == RET:
-                returns.append(place)
-                ends.append(following)
-        elif opcode == RET:
-            returns.append(place)
-            ends.append(following)
+            place += 2
+        elif opcode in _CONTROL:
+            following = next_instruction(code, place)
+            if opcode in {WIDE, RET}:
+                if code[place + 1] == ASTORE and opcode == WIDE:
+                    definitions[_slot(code, place)] += 1
+                elif opcode == RET or code[place + 1] == RET:
+                    returns.append(place)
+                    ends.add(following)
+            else:
+                targets = _targets(code, place)
+                for target in targets:
+                    arrivals[target] = arrivals.get(target, 0) + 1
+                if opcode in {JSR, JSR_W}:
+                    calls[targets[0]].append(following)
+                    arrivals[following] = MANY
+                else:
+                    ends.add(following)
+            place = following
         else:
-            targets = _targets(code, place)
-            for target in targets:
-                arrivals[target] = arrivals.get(target, 0) + 1
-            if opcode in {JSR, JSR_W}:
-                calls[targets[0]].append(following)
-                arrivals[following] = MANY
-            elif not is_conditional(opcode):
-                ends.append(following)
-        place = following
+            raise MalformedClass("CLS-CODE", "the last instruction is cut off")
     if place != end:
         raise MalformedClass("CLS-CODE", "the last instruction is cut off")
     return _Scan(definitions, arrivals, ends, calls, returns)
@@ -158,8 +190,12 @@ def _targets(code: bytes, place: int) -> list[int]:
     else:
         targets = [branch_target(code, place)]
     if targets[0] < 0 or targets[-1] >= len(code):
-        raise MalformedClass("CLS-CODE", f"the branch at {place} leaves the code")
+        raise _leaving(place)
     return targets
+
+
+def _leaving(place: int) -> MalformedClass:
+    return MalformedClass("CLS-CODE", f"the branch at {place} leaves the code")
 
 
 def subroutine_returns(code: Code, calls: dict[int, list[int]], returns: list[int]) -> dict[int, list[int]]:

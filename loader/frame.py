@@ -26,10 +26,15 @@ Edge = tuple[list[int], list[int]]
 Region = tuple[tuple[int, int], ...]
 
 
+def _too_large() -> MalformedClass:
+    return MalformedClass("CLS-LIMIT", "the method body is too large to be interpreted")
+
+
 class Frame:
     """Interprets one body after the other; `rows` collects their constraints."""
 
     __slots__ = (
+        "_lists",
         "argument",
         "array_load",
         "array_store",
@@ -85,6 +90,7 @@ class Frame:
 
     def __init__(self, rows: dict[str, list[int]]) -> None:
         self.rows = rows
+        self._lists = list(rows.values())
         self.begun: list[int] = []  # the lengths of `rows` where the last body began
         for name, listed in rows.items():
             setattr(self, name, listed)
@@ -119,17 +125,15 @@ class Frame:
         self.arrays: dict[int, int] = {}  # length of each new array, where it is a constant
         self.merged: frozenset[int] = frozenset()
         self.handlers: list[Handler] = []
-        self.returns: dict[int, list[int]] = {}
-        self.current = 0
-        self.behind = NOWHERE
-        self.arrivals: dict[int, int] = {}
-        self.arrived: dict[int, list[Edge]] = {}
 
     def begin_flow(self, code: Code, flow: Flow) -> None:
         """Prepares for the blocks of `flow`, and arrives at the first."""
         self.arrivals = flow.arrivals
+        self.arrived: dict[int, list[Edge]] = {}
         self.merged = frozenset(flow.merged)
         self.returns = flow.returns
+        self.current = 0
+        self.behind = NOWHERE
         self.done: set[int] = set()
         self.stacks: dict[int, list[int]] = {}  # of blocks where several ways meet, as they were entered
         self.merges: list[int] = []  # their leaders
@@ -151,7 +155,7 @@ class Frame:
 
     def begin_rows(self) -> list[int]:
         """Returns the length of each list of rows, where the next body begins."""
-        self.begun = [len(listed) for listed in self.rows.values()]
+        self.begun = [*map(len, self._lists)]
         return self.begun
 
     def variable(self) -> int:
@@ -164,26 +168,28 @@ class Frame:
         """Counts `work`; raises MalformedClass if the body has cost more than it may."""
         self.work += work
         if self.work > LIMIT:
-            raise MalformedClass("CLS-LIMIT", "the method body is too large to be interpreted")
+            raise _too_large()
 
     # --- blocks
 
     def join(self, target: int) -> None:
         """Takes the present state to the block at `target`."""
+        stack, variables = self.stack.copy(), self.variables
+        work = self.work + 1 + len(stack)
         if self.merged:
-            edge = self.stack.copy(), self.variables.copy()
-            self.spend(1 + len(edge[0]) + len(edge[1]))
-        else:
-            edge = self.stack.copy(), self.variables
-            self.spend(1 + len(edge[0]))
+            variables = variables.copy()
+            work += len(variables)
+        self.work = work
+        if work > LIMIT:
+            raise _too_large()
         edges = self.arrived.get(target)
         if edges is None:
             edges = self.arrived[target] = []
             if target < self.current:
                 self.behind = min(self.behind, target)
-        edges.append(edge)
+        edges.append((stack, variables))
         if target in self.done:
-            self._assign_stack(target, self.stacks[target], edge[0])
+            self._assign_stack(target, self.stacks[target], stack)
 
     def enter(self, leader: int) -> None:
         """Makes the state at the start of the block at `leader` out of those of the ways that arrived."""
@@ -195,7 +201,9 @@ class Frame:
                 self._assign_stack(leader, self.stack, edge[0])
         elif self.arrivals[leader] == 1:
             self.stack, self.variables = edges[0]
-            self.at_block(leader)
+            self.current = leader
+            if self.handlers:
+                self._cover(leader)
             return
         else:
             self.stack = self._merge_stacks(leader, edges)
@@ -217,10 +225,11 @@ class Frame:
 
     def _merge_stacks(self, leader: int, edges: list[Edge]) -> list[int]:
         """Returns the stack of a block where `edges`, and perhaps others later, meet."""
-        first = edges[0][0]
-        if any(len(stack) != len(first) for stack, _ in edges):
-            raise MalformedClass("CLS-STACK", f"ways to {leader} have stacks of different depth")
-        if not first:
+        depth = len(edges[0][0])
+        for stack, _ in edges:
+            if len(stack) != depth:
+                raise MalformedClass("CLS-STACK", f"ways to {leader} have stacks of different depth")
+        if not depth:
             return []
         complete = len(edges) == self.arrivals[leader]
         merged = []

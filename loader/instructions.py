@@ -6,6 +6,7 @@ go there, it returns the complement of that (which is negative).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from loader.classfile import MalformedClass
@@ -35,6 +36,7 @@ from loader.opcodes import (
     GETSTATIC,
     GOTO,
     GOTO_W,
+    ICONST,
     IF_ACMPNE,
     IF_ICMPEQ,
     IFEQ,
@@ -72,6 +74,10 @@ Instruction = Callable[[Frame, int], int]
 
 # Longer arrays are tables, not the arguments of a call.
 _LONGEST_ARGUMENT = 255
+# A constant that is stored to an element with a known index: `dup`, `iconst` (`bipush`, `sipush`), `ldc`, `aastore`.
+constant_element = re.compile(
+    rb"\x59([\x03-\x08]|\x10[\x00-\x7f]|\x11[\x00-\x7f].)(?:\x12.|\x13..)\x53", re.DOTALL
+).match
 _PRIMITIVES = {4: b"Z", 5: b"C", 6: b"F", 7: b"D", 8: b"B", 9: b"S", 10: b"I", 11: b"J"}
 
 
@@ -95,20 +101,25 @@ def _index(code: bytes, place: int) -> int:
 def load_constant(frame: Frame, place: int) -> int:
     """Pushes a constant of the pool (`ldc`, `ldc_w`)."""
     code = frame.code
-    short = code[place] == LDC
-    index = code[place + 1] if short else code[place + 1] << 8 | code[place + 2]
+    if code[place] == LDC:
+        frame.stack.append(_constant(frame, place, code[place + 1]))
+        return place + 2
+    frame.stack.append(_constant(frame, place, code[place + 1] << 8 | code[place + 2]))
+    return place + 3
+
+
+def _constant(frame: Frame, place: int, index: int) -> int:
+    """Returns a variable that holds a constant of the pool, 0 if it is no reference."""
     # Most are strings, and most strings are used once, so that these aren't remembered.
     kind, ref, value = STRING, frame.pool.string(index), REFERENCE
     if ref < 0:
         kind, ref, value = frame.pool.constant(index)
     if value != REFERENCE:
-        frame.stack.append(0)
-    else:
-        target = frame.next_variable
-        frame.next_variable = target + 1
-        frame.constant.extend((place, kind, ref, target))
-        frame.stack.append(target)
-    return place + (2 if short else 3)
+        return 0
+    target = frame.next_variable
+    frame.next_variable = target + 1
+    frame.constant.extend((place, kind, ref, target))
+    return target
 
 
 def load_wide_constant(frame: Frame, place: int) -> int:
@@ -175,7 +186,8 @@ def shuffle(frame: Frame, place: int) -> int:
 
 def new(frame: Frame, place: int) -> int:
     """Makes an object."""
-    target = frame.variable()
+    target = frame.next_variable
+    frame.next_variable = target + 1
     frame.new.extend((place, frame.pool.type(_index(frame.code, place)), target))
     frame.stack.append(target)
     return place + 3
@@ -226,7 +238,8 @@ def new_arrays(frame: Frame, place: int) -> int:
 
 def get_field(frame: Frame, place: int) -> int:
     """Loads a field of an object."""
-    index = _index(frame.code, place)
+    code = frame.code
+    index = code[place + 1] << 8 | code[place + 2]
     ref, kind = frame.pool.fields.get(index) or frame.pool.field(index)
     stack = frame.stack
     if kind != REFERENCE:
@@ -245,7 +258,8 @@ def get_field(frame: Frame, place: int) -> int:
 
 def put_field(frame: Frame, place: int) -> int:
     """Stores to a field of an object."""
-    index = _index(frame.code, place)
+    code = frame.code
+    index = code[place + 1] << 8 | code[place + 2]
     ref, kind = frame.pool.fields.get(index) or frame.pool.field(index)
     stack = frame.stack
     value = stack.pop()
@@ -309,6 +323,31 @@ def store_element(frame: Frame, place: int) -> int:
     return place + 1
 
 
+def store_constants(frame: Frame, found: re.Match[bytes] | None, end: int) -> int:
+    """Stores constants to elements of the array on top, beginning with the one that was `found`.
+
+    Returns where the next instruction is. Half of the instructions of a class library are in tables that are
+    filled so.
+    """
+    code, base = frame.code, frame.stack[-1]
+    following = 0
+    while found is not None:
+        place, following = found.span()
+        load = found.end(1)
+        if load == place + 2:
+            index = code[place + 1] - ICONST
+        elif load == place + 3:
+            index = code[place + 2]
+        else:
+            index = code[place + 2] << 8 | code[place + 3]
+        constant = code[load + 1] if code[load] == LDC else code[load + 1] << 8 | code[load + 2]
+        value = _constant(frame, load, constant)
+        if value and base > 0:
+            frame.array_store.extend((following - 1, value, index, base))
+        found = constant_element(code, following, end)
+    return following
+
+
 def cast(frame: Frame, place: int) -> int:
     """Casts (`checkcast`); null stays null."""
     value = frame.stack[-1]
@@ -327,23 +366,23 @@ def cast(frame: Frame, place: int) -> int:
 
 def invoke(frame: Frame, place: int) -> int:
     """Calls a method."""
-    code, stack = frame.code, frame.stack
+    code, stack, pool = frame.code, frame.stack, frame.pool
     opcode = code[place]
     index = code[place + 1] << 8 | code[place + 2]
     if opcode == INVOKESTATIC:
-        found = frame.pool.static_calls.get(index) or frame.pool.static_call(index)
+        target, slots, returns, references = pool.static_calls.get(index) or pool.static_call(index)
     else:
-        found = frame.pool.calls.get(index) or frame.pool.call(index)
-    target, slots, returns, references = found
+        target, slots, returns, references = pool.calls.get(index) or pool.call(index)
+    ordinal = frame.calls
+    frame.calls = ordinal + 1
     if slots:
         if len(stack) < slots:
             raise _underflow(place)
         for position, depth in references:
             value = stack[depth]
             if value > 0:
-                frame.argument.extend((frame.calls, position, value))
+                frame.argument.extend((ordinal, position, value))
         del stack[-slots:]
-    frame.calls += 1
     result = 0
     if returns == REFERENCE:
         result = frame.next_variable

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from loader.classfile import MalformedClass
 from loader.frame import Frame
-from loader.opcodes import LENGTH, branch_target, next_instruction, switch_targets
+from loader.opcodes import LENGTH, branch_target, near_target, next_instruction, switch_targets
 
 
 def branch_on_one(frame: Frame, place: int) -> int:
     """Branches on what is on top, or goes on (`ifeq` … `ifle`, `ifnull`, `ifnonnull`)."""
     frame.stack.pop()
-    frame.join(branch_target(frame.code, place))
+    frame.join(near_target(frame.code, place))
     return place + 3
 
 
@@ -22,7 +22,7 @@ def branch_on_two(frame: Frame, place: int) -> int:
     """Branches on a comparison, or goes on (`if_icmpeq` … `if_acmpne`)."""
     frame.stack.pop()
     frame.stack.pop()
-    frame.join(branch_target(frame.code, place))
+    frame.join(near_target(frame.code, place))
     return place + 3
 
 

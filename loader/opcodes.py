@@ -7,7 +7,7 @@ from struct import error as StructError
 
 from loader.classfile import MalformedClass
 
-POP_ONE, BIPUSH, SIPUSH, LDC, LDC_W = 0x57, 0x10, 0x11, 0x12, 0x13
+ICONST, POP_ONE, BIPUSH, SIPUSH, LDC, LDC_W = 0x03, 0x57, 0x10, 0x11, 0x12, 0x13
 ALOAD, ASTORE, AALOAD, AASTORE, IINC = 0x19, 0x3A, 0x32, 0x53, 0x84
 IFEQ, IF_ICMPEQ, IF_ACMPNE, GOTO, JSR, RET, TABLESWITCH, LOOKUPSWITCH = (
     0x99, 0x9F, 0xA6, 0xA7, 0xA8, 0xA9, 0xAA, 0xAB,
@@ -82,12 +82,17 @@ def is_conditional(opcode: int) -> bool:
     return IFEQ <= opcode <= IF_ACMPNE or opcode in {IFNULL, IFNONNULL}
 
 
+def near_target(code: bytes, place: int) -> int:
+    """Returns where the branch instruction at `place` goes, whose distance takes two bytes."""
+    distance = code[place + 1] << 8 | code[place + 2]
+    return place + distance if distance < 0x8000 else place + distance - 0x10000
+
+
 def branch_target(code: bytes, place: int) -> int:
     """Returns where the branch instruction at `place` goes."""
     if code[place] in {GOTO_W, JSR_W}:
         return place + int.from_bytes(code[place + 1 : place + 5], "big", signed=True)
-    distance = code[place + 1] << 8 | code[place + 2]
-    return place + (distance - 0x10000 if distance & 0x8000 else distance)
+    return near_target(code, place)
 
 
 def switch_targets(code: bytes, place: int) -> tuple[list[int], int]:

@@ -17,7 +17,6 @@ from loader.classfile import (
     LONG,
     METHOD,
     NAME_AND_TYPE,
-    UTF8,
     ConstantPool,
     MalformedClass,
     utf8_of,
@@ -47,6 +46,7 @@ _METHODS = (METHOD, INTERFACE_METHOD)
 _FIELDS = (FIELD,)
 _reference = Struct(">BHH").unpack_from
 
+_WIDE = (b"J", b"D")
 _PARAMETER = re.compile(rb"\[*(?:L[^;]*;|[BCDFIJSZ])")
 _METHOD_DESCRIPTOR = re.compile(rb"\(((?:\[*(?:L[^;]+;|[BCDFIJSZ]))*+)\)(V|\[*(?:L[^;]+;|[BCDFIJSZ]))")
 
@@ -59,9 +59,12 @@ class Texts(dict[bytes, int]):
         self.encoded: list[bytes] = []  # UTF-8 with lone surrogates
 
     def __missing__(self, modified: bytes) -> int:
+        number = len(self.encoded)
         plain = modified if modified.isascii() else utf8_of(modified)
-        # Plain UTF-8 is a key too, so that all encodings meet there.
-        number = self[modified] = self.setdefault(plain, len(self.encoded))
+        if plain != modified:
+            # Plain UTF-8 is a key too, so that all encodings meet there.
+            number = self.setdefault(plain, number)
+        self[modified] = number
         if number == len(self.encoded):
             self.encoded.append(plain)
         return number
@@ -104,17 +107,16 @@ def shape_of(descriptor: bytes) -> Shape:
     if match is None:
         raise MalformedClass("CLS-CP", "a method descriptor that is none")
     parameters = _PARAMETER.findall(match[1])
-    widths = [2 if each in {b"J", b"D"} else 1 for each in parameters]
-    slots = sum(widths)
+    slots = len(parameters) + parameters.count(b"J") + parameters.count(b"D")
     if slots > 255:
         raise MalformedClass("CLS-CODE", f"a method of {slots} argument words")
     references = []
     place = -slots
-    for position, (each, width) in enumerate(zip(parameters, widths, strict=True)):
-        if each[0] in b"L[":
+    for position, each in enumerate(parameters):
+        if len(each) > 1:  # a primitive type has one letter
             references.append((position, place))
-        place += width
-    shifted = ((0, -slots - 1), *((position + 1, place) for position, place in references))
+        place += 2 if each in _WIDE else 1
+    shifted = ((0, -slots - 1), *[(position + 1, place) for position, place in references])
     returns = VOID if match[2] == b"V" else kind_of(match[2])
     return Shape(slots, returns, len(parameters), tuple(references), shifted)
 
@@ -176,12 +178,13 @@ class Pool:
         self.pool = pool
         self.symbols = symbols
         # (shortcuts: most of the time of reading references goes into finding these)
-        self._data, self._at, self._texts = pool.data, pool.at, symbols.texts
+        self._data, self._at, self._encoded, self._texts = pool.data, pool.at, pool.texts, symbols.texts
         self.bootstraps = bootstraps  # how many the class has
         self.dangling = False  # whether a constant names a bootstrap method that isn't there
         self._pairs: dict[int, tuple[tuple[int, int], bytes]] = {}
         # What constants stand for, by index, once somebody has asked.
         self.types: dict[int, int] = {}
+        self._arrays: dict[int, int] = {}
         self.calls: dict[int, Call] = {}
         self.static_calls: dict[int, Call] = {}
         self.fields: dict[int, tuple[int, int]] = {}
@@ -189,17 +192,13 @@ class Pool:
 
     def text(self, index: int) -> int:
         """Returns the text of a UTF8."""
-        data = self._data
         try:
-            place = self._at[index]
+            encoded = self._encoded[index]
         except IndexError:
             raise _no(index) from None
-        if data[place] != UTF8:
+        if encoded is None:
             raise _no(index)
-        place += 3
-        encoded = data[place : place + (data[place - 2] << 8 | data[place - 1])]
-        number = self._texts.get(encoded)
-        return self._texts[encoded] if number is None else number
+        return self._texts[encoded]
 
     def string(self, index: int) -> int:
         """Returns the text of a STRING, -1 if the constant is of another kind."""
@@ -236,16 +235,20 @@ class Pool:
         """Returns the type_ref of a CLASS."""
         known = self.types.get(index)
         if known is None:
-            text = self.text(self.pool.index_in(index, CLASS))
-            known = self.symbols.types.get(text)
+            data, place = self._data, self.pool.place(index, CLASS)
+            name = data[place] << 8 | data[place + 1]
+            known = self.symbols.types.get(self.text(name))
             if known is None:
-                known = self.symbols.type(self.pool.class_name(index))
+                known = self.symbols.type(self.pool.utf8(name))
             self.types[index] = known
         return known
 
     def array(self, index: int) -> int:
         """Returns the type_ref of arrays whose elements are of a CLASS."""
-        return self.symbols.type(array_of(self.pool.class_name(index)))
+        known = self._arrays.get(index)
+        if known is None:
+            known = self._arrays[index] = self.symbols.type(array_of(self.pool.class_name(index)))
+        return known
 
     def method_ref(self, index: int) -> int:
         """Returns the method_ref of a METHOD or INTERFACE_METHOD."""
@@ -253,14 +256,14 @@ class Pool:
 
     def call(self, index: int) -> Call:
         """Returns what a call of an instance method does, given the index of the METHOD."""
-        ref, (slots, returns, _, _, references) = self._method(index)
-        found = self.calls[index] = ref, slots + 1, returns, references
+        ref, shape = self._method(index)
+        found = self.calls[index] = ref, shape.slots + 1, shape.returns, shape.references_with_receiver
         return found
 
     def static_call(self, index: int) -> Call:
         """Returns what a call of a static method does."""
-        ref, (slots, returns, _, references, _) = self._method(index)
-        found = self.static_calls[index] = ref, slots, returns, references
+        ref, shape = self._method(index)
+        found = self.static_calls[index] = ref, shape.slots, shape.returns, shape.references
         return found
 
     def dynamic_call(self, index: int) -> DynamicCall:
@@ -268,12 +271,12 @@ class Pool:
         row, name_and_type = self.pool.pair_in(index, INVOKE_DYNAMIC)
         name, descriptor = self.pool.pair_in(name_and_type, NAME_AND_TYPE)
         signature = self.symbols.signature(self.text(name), self.text(descriptor))
-        slots, returns, _, references, _ = self.symbols.shape(self.pool.utf8(descriptor))
-        return self.bootstrap(row), signature, slots, returns, references
+        shape = self.symbols.shape(self.pool.utf8(descriptor))
+        return self.bootstrap(row), signature, shape.slots, shape.returns, shape.references
 
     def field(self, index: int) -> tuple[int, int]:
         """Returns field_ref and kind of a FIELD."""
-        owner, pair, descriptor = self._member(index, _FIELDS)
+        _, owner, pair, descriptor = self._member(index, _FIELDS)
         refs = self.symbols.field_refs
         found = self.fields[index] = refs.setdefault((owner, *pair), len(refs)), kind_of(descriptor)
         return found
@@ -285,34 +288,36 @@ class Pool:
             known = self._constants[index] = self._constant(index)
         return known
 
-    def _member(self, index: int, tags: tuple[int, ...]) -> tuple[int, tuple[int, int], bytes]:
-        """Returns type_ref, texts of name and descriptor, and the descriptor of a FIELD or METHOD."""
-        tag, owner, name_and_type = self._three(index)
-        if tag not in tags:
-            raise _no(index)
-        pair = self._pairs.get(name_and_type)
-        if pair is None:
-            tag, name, descriptor = self._three(name_and_type)
-            if tag != NAME_AND_TYPE:
-                raise _no(name_and_type)
-            key = self.text(name), self.text(descriptor)
-            pair = self._pairs[name_and_type] = key, self.pool.utf8(descriptor)
-        return self.type(owner), *pair
-
-    def _three(self, index: int) -> tuple[int, int, int]:
-        """Returns the kind of a constant and the two indexes that may be in it."""
+    def _member(self, index: int, tags: tuple[int, ...]) -> tuple[int, int, tuple[int, int], bytes]:
+        """Returns kind, type_ref, texts of name and descriptor, and the descriptor of a FIELD or METHOD."""
         try:
-            tag, first, second = _reference(self._data, self._at[index])
+            tag, owner, name_and_type = _reference(self._data, self._at[index])
         except (IndexError, StructError):
             raise _no(index) from None
-        return tag, first, second
+        if tag not in tags:
+            raise _no(index)
+        pair, descriptor = self._pairs.get(name_and_type) or self._pair(name_and_type)
+        type_ref = self.types.get(owner)
+        return tag, self.type(owner) if type_ref is None else type_ref, pair, descriptor
+
+    def _pair(self, index: int) -> tuple[tuple[int, int], bytes]:
+        """Returns texts of name and descriptor, and the descriptor, of a NAME_AND_TYPE."""
+        try:
+            tag, name, descriptor = _reference(self._data, self._at[index])
+        except (IndexError, StructError):
+            raise _no(index) from None
+        if tag != NAME_AND_TYPE:
+            raise _no(index)
+        key = self.text(name), self.text(descriptor)
+        found = self._pairs[index] = key, self.pool.utf8(descriptor)
+        return found
 
     def _method(self, index: int) -> tuple[int, Shape]:
         """Returns method_ref and what the descriptor says."""
-        owner, pair, descriptor = self._member(index, _METHODS)
+        tag, owner, pair, descriptor = self._member(index, _METHODS)
         symbols = self.symbols
         signature = symbols.signatures.setdefault(pair, len(symbols.signatures))
-        is_interface = 1 if self._data[self._at[index]] == INTERFACE_METHOD else 0
+        is_interface = 1 if tag == INTERFACE_METHOD else 0
         ref = symbols.method_refs.setdefault((owner, signature, is_interface), len(symbols.method_refs))
         if owner in symbols.reflective_types:
             symbols.reflective.add(ref)

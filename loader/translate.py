@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+import gc
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from cypher.program import ABSTRACT, ACC_STATIC, NATIVE
@@ -64,6 +66,26 @@ def translate(
     Calls `progress` with the number of class files done so far. What can't be read is left out, with a
     diagnostic.
     """
+    with _without_collector():
+        return _translated(classes, label, progress)
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """Stops the search for cycles: nothing here makes any, and it would visit all that is kept."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _translated(
+    classes: Iterable[tuple[str, bytes]], label: str, progress: Callable[[int], None] | None
+) -> Unit:
     translator = _Translator(label)
     misnamed: list[tuple[str, bytes]] = []
     done = 0

@@ -62,7 +62,7 @@ def analyze(
         typer.Option(
             metavar="FEATURE",
             help="Switch off what makes results more precise or smaller: merged-strings, merged-builders, "
-            "merged-throwables, filtered-array-stores, confined-jdk.",
+            "merged-throwables, merged-tables, filtered-array-stores, passed-arguments, confined-jdk.",
         ),
     ] = None,
     solver: Annotated[

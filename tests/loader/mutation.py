@@ -29,6 +29,7 @@ from tests.loader import (
     test_bytecode_control,
     test_bytecode_forms,
     test_bytecode_refused,
+    test_filled_arrays,
 )
 from tests.loader.stack_oracle import ask, digest, origins_of
 from tests.loader.test_bytecode_asm import contents
@@ -41,6 +42,7 @@ WRITTEN = (
     test_bytecode_control,
     test_bytecode_forms,
     test_bytecode_refused,
+    test_filled_arrays,
 )
 AT_IMPORT = {"_table"}  # has run before it could be changed
 # How much a body may cost is an estimate: only whether it is counted matters.

@@ -46,3 +46,13 @@ def test_a_branch_to_the_store_ends_the_table() -> None:
     sources = {source for _, source, _ in rows(unit, "assign")}
     assert sources == {1, rows(unit, "constant")[0][3]}
     assert [row[2] for row in rows(unit, "array_store")] == [0]
+
+
+def test_null_is_not_filled_and_numbers_are_no_elements() -> None:
+    raw = RawClass()
+    load = bytes([0x12, raw.pool.string("text")])
+    code = bytes([1, DUP, 3]) + load + bytes([AASTORE, POP, RETURN])
+    assert rows(body(code, "()V", raw=raw), "array_store") == []
+    raw = RawClass()
+    number = bytes([0x12, raw.pool.put(b"\x03\0\0\0\7")])
+    assert rows(body(filling((b"\x03", number)), "([La;)V", raw=raw), "array_store") == []
