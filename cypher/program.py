@@ -135,8 +135,8 @@ class Program(Protocol):
     def may_name(self, text: int) -> bool:
         """Returns whether the string constant is the name of a class, or of a member of some class."""
 
-    def is_outside_jdk(self, text: int) -> bool:
-        """Returns whether code outside the JDK, among what facts were asked for, has the string constant."""
+    def names_array_of(self, type_: int) -> bool:
+        """Returns whether some instruction or descriptor of the program names the type of arrays of `type_`."""
 
     def lines_of(self, methods: Int32, offsets: Int32) -> Int32:
         """Returns the source line of each offset, -1 where the class file has none."""

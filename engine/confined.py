@@ -21,6 +21,11 @@ from engine import direct, heap
 from engine.direct import DirectFlow, calls_of
 from engine.solver import Solver
 
+# Fields of the JDK of these types are followed.
+_FOLLOWED = frozenset(
+    f"Ljava/lang/{name};" for name in ("Class", "reflect/Constructor", "reflect/Method", "reflect/Field")
+)
+
 
 class Confined:
     """Which methods are of the JDK, which types are confined, and the operands that direct flow resolves."""
@@ -70,12 +75,17 @@ class Confined:
         return True
 
     def search(
-        self, solver: Solver, batches: list[Facts], parameters: Int32, others: Iterable[int]
+        self,
+        solver: Solver,
+        batches: list[Facts],
+        parameters: Int32,
+        cut: NDArray[np.bool_],
+        others: Iterable[int],
     ) -> Iterator[tuple[int, int, int]]:
         """Yields (operand, kind, value) of what comes to operands by direct flow, those known before included.
 
         Operands are those in the JDK's code and the `others`. `parameters` is the number of parameters of each
-        method, by its id.
+        method, by its id; `cut` says of which sites the results come from a model or the rules.
         """
         steps = solver.statistics().steps
         operands = dict.fromkeys((*(each for each, inside in self.operands.items() if inside), *others))
@@ -84,13 +94,14 @@ class Confined:
         self._searched = steps
         self._flow.add(batches[self._added :])
         self._added = len(batches)
-        found = self._flow.region(np.fromiter(operands, np.int32), calls_of(solver, parameters))
+        found = self._flow.region(np.fromiter(operands, np.int32), calls_of(solver, parameters, cut))
         for operand in operands:
             for kind, value in direct.origins(found, operand):
                 yield operand, kind, value
 
     def _follows(self, field: int) -> bool:
-        return not self._is_of_jdk(self._program.name_of_field(field)[0])
+        declaring, _, descriptor = self._program.name_of_field(field)
+        return descriptor in _FOLLOWED or not self._is_of_jdk(declaring)
 
     def _is_of_jdk(self, type_: int) -> bool:
         return bool(self._program.flags_of_type(type_) & JDK)

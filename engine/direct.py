@@ -35,6 +35,8 @@ _DEFINITIONS: tuple[tuple[type[tuple[Any, ...]], int, str, str], ...] = (
 )  # fmt: skip
 # The most calls that a search keeps in mind, and the most states that it looks at.
 DEPTH, STATES = 3, 20_000
+# A parameter to which more calls pass something, and a call of more methods, are not followed any further.
+MOST_CALLS, MOST_CALLEES = 1_000, 100
 
 _Context: TypeAlias = tuple[int, ...]
 Step: TypeAlias = tuple[int, int, int]  # kind of definition, its value, and the call it goes by
@@ -51,10 +53,11 @@ class Calls(NamedTuple):
     method: Int32
     parameters: Int32
     returned: Int32  # by the method's id
+    cut: NDArray[np.bool_]  # by site: what it returns is not what its callees do
     pointers: int
 
 
-def calls_of(solver: Solver, parameters: Int32) -> Calls:
+def calls_of(solver: Solver, parameters: Int32, cut: NDArray[np.bool_]) -> Calls:
     """Returns the call graph that `solver` has come to; `parameters` is their number, by a method's id."""
     sites, callees = solver.calls_made()
     by_callee, by_site = np.argsort(callees, kind="stable"), np.argsort(sites, kind="stable")
@@ -65,7 +68,8 @@ def calls_of(solver: Solver, parameters: Int32) -> Calls:
     returned[reached] = firsts + parameters[reached]
     return Calls(
         sites[by_callee], callees[by_callee], sites[by_site], callees[by_site],
-        firsts[by_first], reached[by_first], parameters[reached[by_first]], returned, solver.statistics().pointers,
+        firsts[by_first], reached[by_first], parameters[reached[by_first]], returned, cut,
+        solver.statistics().pointers,
     )  # fmt: skip
 
 
@@ -155,19 +159,22 @@ class DirectFlow:
             followed[loaded] = self._followed(value[loaded])
             yield from self._stored(target[followed], value[followed])
             kind = np.where(loaded, OTHER, kind)
-            target, kind, value = target[~followed], kind[~followed], value[~followed]
+            returning = kind == RESULT
+            returning[returning] = ~calls.cut[value[returning]]
+            ends = ~followed & ~returning
+            yield from self._returned(target[returning], value[returning], calls)
+            target, kind, value = target[ends], kind[ends], value[ends]
             yield target, kind, np.where(kind == OTHER, -1, value), np.full(target.size, -1, np.int32)
-            result = kind == RESULT
-            if result.any():
-                made, repeats = _ranges(calls.from_site, value[result])
-                returned = calls.returned[calls.to_callee[made]]
-                sites = np.repeat(value[result], repeats)
-                yield (
-                    np.repeat(target[result], repeats),
-                    np.full(made.size, RETURNED, np.int32),
-                    returned,
-                    sites,
-                )
+
+    def _returned(
+        self, targets: Int32, sites: Int32, calls: Calls
+    ) -> Iterator[tuple[Int32, Int32, Int32, Int32]]:
+        """Yields (target, kind, value, site) of what the callees of sites return."""
+        if targets.size:
+            made, repeats = _ranges(calls.from_site, sites, MOST_CALLEES)
+            returned = calls.returned[calls.to_callee[made]]
+            kinds = np.full(made.size, RETURNED, np.int32)
+            yield np.repeat(targets, repeats), kinds, returned, np.repeat(sites, repeats)
 
     def _stored(self, targets: Int32, fields: Int32) -> Iterator[tuple[Int32, Int32, Int32, Int32]]:
         """Yields (target, kind, value, site) of what is stored to the fields that variables are loaded from."""
@@ -181,10 +188,17 @@ _UNDEFINED: list[Step] = [(OTHER, -1, -1)]
 _NONE: Int32 = np.empty(0, np.int32)
 
 
-def _ranges(ordered: Int32, wanted: Int32) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns where each of `wanted` stands in an ordered column, one after the other, and how often each."""
+def _ranges(
+    ordered: Int32, wanted: Int32, most: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns where each of `wanted` stands in an ordered column, one after the other, and how often each.
+
+    What stands there more often than `most` is left out.
+    """
     starts = np.searchsorted(ordered, wanted)
     lengths = np.searchsorted(ordered, wanted, side="right") - starts
+    if most is not None:
+        lengths[lengths > most] = 0
     total = int(lengths.sum())
     offsets = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return np.repeat(starts, lengths) + offsets, lengths
@@ -198,7 +212,7 @@ def _passed(
     position = frontier - calls.first[at]
     is_parameter = (at >= 0) & (position < calls.parameters[at])
     targets, position, callee = frontier[is_parameter], position[is_parameter], calls.method[at[is_parameter]]
-    made, repeats = _ranges(calls.callee, callee)
+    made, repeats = _ranges(calls.callee, callee, MOST_CALLS)
     sites, targets, position = calls.site[made], np.repeat(targets, repeats), np.repeat(position, repeats)
     passed, repeats = _ranges(arguments[0], sites)
     same = arguments[1][passed] == np.repeat(position, repeats)

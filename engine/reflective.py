@@ -233,8 +233,9 @@ class Reflection:
         """Shows the rules what comes to operands by direct flow (see `engine.confined`)."""
         constraints, rows = self._constraints, self._arrived
         types: dict[int, list[Any]] = {}
+        cut = constraints.sites.cut_mask()
         found = self._confined.search(
-            constraints.solver, constraints.batches, constraints.parameters.values(), self._symbolic
+            constraints.solver, constraints.batches, constraints.parameters.values(), cut, self._symbolic
         )
         for operand, kind, value in found:
             at: Any = operand
@@ -251,7 +252,7 @@ class Reflection:
                 rows[rel.StringAt].append(rel.StringAt(at, self._program.text(value)))
             elif inside and kind == direct.TYPE:
                 rows[rel.ClassAt].append(rel.ClassAt(at, value))  # type: ignore[arg-type]
-            elif inside:
+            elif inside and kind == direct.OTHER:
                 rows[rel.UnknownAt].append(rel.UnknownAt(at))
         for pointer, calls in self._symbolic.items():
             if not all(calls.values()):
@@ -323,32 +324,29 @@ class Reflection:
                 self._constraints.put(result, obj)
 
     def _return_class(self, row: rel.ClassObject) -> None:
-        if self._keeps(row.site, row.type):
+        if self._is_inside_jdk(row.site) and self._confined.confines(row.type):
             self._result(row.site, [self._constraints.generic(self._program.type_named(CLASS))])
         else:
             self._result(row.site, [self._constraints.class_object(row.type)])
 
-    def _keeps(self, site: int, type_: int) -> bool:
-        """Returns whether what `site` finds of `type_` is followed over direct flow only; tells the operands there."""
-        return self._confined.covers_one(self.sites[site][1].method) and self._confined.confines(type_)
+    def _is_inside_jdk(self, site: int) -> bool:
+        return self._confined.covers_one(self.sites[site][1].method)
 
     def _initialise(self, row: rel.InitialisedBy) -> None:
         call = self.sites[row.site][1]
         self._constraints.initialise([row.type], call.method, call.offset, row.site)
 
     def _return_method(self, row: rel.MethodObject) -> None:
-        declaring, name, _ = self._program.name_of_method(row.method)
+        name = self._program.name_of_method(row.method)[1]
         owner = api.CONSTRUCTOR if name == "<init>" else api.METHOD
-        self._return_member(row.site, declaring, "method", row.method, owner, heap.METHOD_OBJECT)
+        self._return_member(row.site, "method", row.method, owner, heap.METHOD_OBJECT)
 
     def _return_field(self, row: rel.FieldObject) -> None:
-        declaring = self._program.name_of_field(row.field)[0]
-        self._return_member(row.site, declaring, "field", row.field, api.FIELD, heap.FIELD_OBJECT)
+        self._return_member(row.site, "field", row.field, api.FIELD, heap.FIELD_OBJECT)
 
-    def _return_member(
-        self, site: int, declaring: int, sort: str, member: int, owner: str, kind: int
-    ) -> None:
-        if self._keeps(site, declaring):
+    def _return_member(self, site: int, sort: str, member: int, owner: str, kind: int) -> None:
+        """Returns a member object; one that the JDK's code finds is followed over direct flow only."""
+        if self._is_inside_jdk(site):
             self._result(site, [self._constraints.generic(self._program.type_named(owner))])
         else:
             self._result(site, [self._metaobject(sort, member, owner, kind)])

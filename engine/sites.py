@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cypher.schema import NONE, Int32
 
@@ -54,6 +55,10 @@ class SiteTable:
     def cut(self, sites: Int32) -> None:
         """Notes that what these sites return comes from a model."""
         self._table[Sites._fields.index("cut"), sites] = 1
+
+    def cut_mask(self) -> NDArray[np.bool_]:
+        """Returns of which sites the results come from a model."""
+        return self._table[Sites._fields.index("cut"), : self.number] > 0
 
     def row(self, site: int) -> dict[str, int]:
         """Returns the columns of one site."""

@@ -17,7 +17,7 @@ from loader.fields import Fields
 from loader.hierarchy import ARRAY, PRIMITIVE, Types
 from loader.lines import lines_of
 from loader.members import Methods
-from loader.names import parameters, reference_name
+from loader.names import is_array, parameters, reference_name
 from loader.part import Part, combine
 from loader.resolution import Resolver
 from loader.signatures import Signatures
@@ -35,8 +35,7 @@ class LinkedProgram:
         methods, fields = Methods(types, signatures), Fields(types)
         self._linkage = Linkage(types, signatures, methods, fields, Resolver(types, methods, signatures))
         self._types, self._methods, self._fields = types, methods, fields
-        jdk = parts[0] if parts and archives[0].role == "jdk" else None
-        self._texts = Texts(parts, self._classes, jdk)
+        self._texts = Texts(parts, self._classes)
         self._dynamics = Dynamics(self._linkage)
         self._bodies = Bodies(self._linkage, parts, self._texts, self._dynamics)
         self._subclasses: Subclasses | None = None
@@ -134,8 +133,8 @@ class LinkedProgram:
     def may_name(self, text: int) -> bool:
         return self._texts.may_name(text)
 
-    def is_outside_jdk(self, text: int) -> bool:
-        return text in self._texts.outside_jdk
+    def names_array_of(self, type_: int) -> bool:
+        return is_array(self._types.names[type_]) or self._texts.names_array_of(self._types.names[type_])
 
     def lines_of(self, methods: Int32, offsets: Int32) -> Int32:
         self._methods.enter()

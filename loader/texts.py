@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -12,18 +14,17 @@ from loader.csr import look_up
 from loader.names import is_array
 from loader.part import Part
 
+_ELEMENT = re.compile(r"\[L([^;\n]+);")
+
 
 class Texts:
     """All string constants that were asked for."""
 
-    def __init__(self, parts: Sequence[Part], classes: Classes, jdk: Part | None) -> None:
+    def __init__(self, parts: Sequence[Part], classes: Classes) -> None:
         self.texts: list[str] = []
         self._ids: dict[str, int] = {}
         self._parts = parts
         self._classes = classes
-        self._jdk = jdk
-        self.outside_jdk: set[int] = set()
-        self._members: frozenset[str] | None = None
 
     def of(self, text: str) -> int:
         """Returns the id of a string constant."""
@@ -35,14 +36,7 @@ class Texts:
 
     def of_refs(self, part: Part, refs: Int32) -> Int32:
         """Returns the string constants of these texts of `part`."""
-
-        def intern(fresh: Int32) -> list[int]:
-            ids = [self.of(text) for text in part.text.many(fresh)]
-            if part is not self._jdk:
-                self.outside_jdk.update(ids)
-            return ids
-
-        return look_up(part.texts, refs, intern)
+        return look_up(part.texts, refs, lambda fresh: map(self.of, part.text.many(fresh)))
 
     def may_name(self, text: int) -> bool:
         """Returns whether the string constant is the name of a class, or of a member of some class."""
@@ -53,10 +47,31 @@ class Texts:
         if is_array(name):
             element = name.lstrip("[")
             return len(element) == 1 or element[1:-1] in self._classes.number_of
-        if self._members is None:
-            self._members = frozenset(
-                member
-                for part in self._parts
-                for member in part.text.many(np.flatnonzero(part.unit.text_member).astype(np.int32))
-            )
         return value in self._members
+
+    @cached_property
+    def _members(self) -> frozenset[str]:
+        return frozenset(
+            member
+            for part in self._parts
+            for member in part.text.many(np.flatnonzero(part.unit.text_member).astype(np.int32))
+        )
+
+    def names_array_of(self, name: str) -> bool:
+        """Returns whether some type or descriptor of the program is, or has, that of arrays of this class."""
+        return name in self._elements
+
+    @cached_property
+    def _elements(self) -> frozenset[str]:
+        found: set[str] = set()
+        for part in self._parts:
+            unit = part.unit
+            columns = (
+                unit.type_text,
+                unit.signature_descriptor,
+                unit.field_ref_descriptor,
+                unit.field_descriptor,
+            )
+            texts = part.text.many(np.unique(np.concatenate(columns)))
+            found.update(_ELEMENT.findall("\n".join(texts)))
+        return frozenset(found)

@@ -33,7 +33,7 @@ class KernelSolver:
         class_type: int,
         capacity: Capacity | None = None,
         waiting: int = 2000,
-        ratio: float = 0.1,
+        ratio: float = 0.25,
         least: int = 20000,
     ) -> None:
         capacity = capacity or Capacity()

@@ -72,12 +72,24 @@ def new_array(sites: Table[ArrayCall], classes: Table[ClassAt], program: Program
     newArray(i, a) :- calls(i, "Array.newInstance"), actual(i, 0, v), points-to(v, c), classObject(c, t),
                       arrayOf(t, a).
 
-    Without a bound, the class of an array that was made would lead to ever deeper ones.
+    Without a bound, the class of an array that was made would lead to ever deeper ones. An array whose type the
+    program doesn't name is told from arrays of its nearest named supertypes by nothing: these stand for it.
     """
     for found in classes:
-        for site in sites.where(component=found.pointer):
-            if found.type >= 0 and not program.name_of_type(found.type).startswith("[" * DEEPEST_ARRAY):
-                yield NewArray(site.site, program.array_of(found.type))  # type: ignore[arg-type]
+        asking = sites.where(component=found.pointer) if found.type >= 0 else ()
+        if asking and not program.name_of_type(found.type).startswith("[" * DEEPEST_ARRAY):
+            for element in _named_elements(program, found.type):
+                for site in asking:
+                    yield NewArray(site.site, program.array_of(element))  # type: ignore[arg-type]
+
+
+def _named_elements(program: Program, type_: int) -> list[int]:
+    """Returns `type_` if the program names arrays of it, else the nearest supertypes of which it does."""
+    if program.names_array_of(type_):
+        return [type_]
+    named = [each for each in program.supertypes_of(type_) if program.names_array_of(each)]
+    above = {other for each in named for other in program.supertypes_of(each) if other != each}
+    return sorted(set(named) - above)
 
 
 @rule("resolvedInvoke", LIVSHITS)

@@ -139,6 +139,11 @@ def test_wide_ret() -> None:
     assert returned(body(code, slots=301)) == {0}
 
 
+def test_a_ret_of_a_slot_with_the_number_of_astore() -> None:
+    code = b"\xa8" + s2(5) + b"\x2a\xb0" + b"\x3a\x3a" + b"\xa9\x3a"
+    assert returned(body(code, slots=0x3B)) == {0}
+
+
 def test_a_subroutine_may_never_return() -> None:
     # 0 jsr 5; 3 aload_0 areturn (unreached); 5 pop aload_1 areturn
     assert returned(body(b"\xa8" + s2(5) + b"\x2a\xb0\x57\x2b\xb0")) == {1}
@@ -209,9 +214,16 @@ def test_a_stack_that_a_loop_changes(first: bytes, again: bytes, expected: set[i
 
 def test_ways_that_return_are_no_ways_on() -> None:
     # Were they, a constant would not be known: 0 aload_0 iconst_2, aload_1 ifnull 14 …
-    for end in (b"\xb1", b"\x2a\xb0", b"\x2a\xbf", b"\xa7\0\0"):
+    for end in (b"\xb1", b"\x2a\xb0", b"\x2a\xbf", b"\xa7\0\0", b"\xc8\0\0\0\0"):
         code = b"\x2a\x05\x2b\xc6" + s2(3 + len(end)) + end + b"\x2b\x53\xb1"
         assert [row[2] for row in rows(body(code, "([La;La;)V"), "array_store")] == [2]
+
+
+@pytest.mark.parametrize("way", ["a7 0003", "c8 00000005", "03 ab 00000009 00000000"])
+def test_a_way_counts_once(way: str) -> None:
+    # Were there others, a constant would not be known.
+    code = b"\x2a\x05" + bytes.fromhex(way) + b"\x2b\x53\xb1"
+    assert [row[2] for row in rows(body(code, "([La;La;)V"), "array_store")] == [2]
 
 
 @pytest.mark.parametrize("ret", [b"\xa9\x02", b"\xc4\xa9\0\x02"])
@@ -424,6 +436,9 @@ def test_a_subroutine_that_does_not_go_on_into_the_next(end: str) -> None:
     [
         ("2b c6 0004 00 a9 02", {0}),  # over an instruction or through it
         ("2b c6 0005 2a bf a9 02", {0}),  # by the branch only
+        ("2b c7 0005 2a bf a9 02", {0}),
+        ("03 99 0005 2a bf a9 02", {0}),
+        ("2a 2b a6 0005 2a bf a9 02", {0}),
         ("2b c6 0005 2b b0 a9 02", {0, 1}),
         ("2b c6 0005 a9 02 2a bf", {0}),  # not by the branch
         ("a7 0005 2b b0 a9 02", {0}),

@@ -333,6 +333,18 @@ def test_a_long_way_back() -> None:
     assert returned(body(code)) == {0, 1}
 
 
+def test_a_long_way_back_to_the_start() -> None:
+    # 0 aload_0, 1 ifnull 9, 4 goto_w 0, 9 aload_0 areturn
+    assert returned(body(b"\x2a\xc6" + u2(8) + b"\xc8\xff\xff\xff\xfc" + b"\x2a\xb0")) == {0}
+
+
+def test_the_longest_ways_that_two_bytes_say() -> None:
+    # 0 goto 32767 … aload_0 areturn
+    assert returned(body(b"\xa7\x7f\xff" + bytes(32764) + b"\x2a\xb0")) == {0}
+    # 0 goto_w 32773, 5 aload_0 areturn … goto 5
+    assert returned(body(b"\xc8\0\0\x80\x05" + b"\x2a\xb0" + bytes(32766) + b"\xa7\x80\0")) == {0}
+
+
 # A case that would be a jump, were it an instruction.
 JUMP = -0x58808081
 

@@ -63,6 +63,7 @@ from tests.loader.rawclass import (
         (b"\x03\x99\x00\x05\xb1", "CLS-CODE"),
         (b"\x03\x99\x00\x04\xb1\xb1\x11\x00", "CLS-CODE"),  # cut off where it isn't reached
         (b"\xb1\xa7\x00\x03\x11\x00", "CLS-CODE"),
+        (b"\xb1\xc8\x00\x00", "CLS-CODE"),
         (b"\x03\xab\x00\x00" + struct.pack(">iiii", 19, 1, 0, -2) + b"\xb1", "CLS-CODE"),  # one case leaves
         (b"\x03\xab\x00\x00" + struct.pack(">iiii", 19, 1, 0, 20) + b"\xb1", "CLS-CODE"),
     ],
@@ -102,6 +103,13 @@ STORED_TWICE = b"\x2a\x4c" * 2
 def many_ways() -> bytes:
     """Branches fifty times to one place."""
     return b"".join(b"\x2a\xc6" + u2(4 * (50 - each) - 1) for each in range(50)) + b"\xb1"
+
+
+def test_ways_cost_something_though_they_take_no_value_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frame, "LIMIT", 1000)
+    body(many_ways(), "(La;)V")
+    monkeypatch.setattr(frame, "LIMIT", 40)
+    assert refused(many_ways(), "(La;)V") == "CLS-LIMIT"
 
 
 def many_slots() -> bytes:

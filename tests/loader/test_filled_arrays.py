@@ -2,9 +2,10 @@
 
 import pytest
 
-from tests.loader.rawclass import RawClass, body, rows, s2, u2
+from tests.loader.rawclass import RawClass, body, returned, rows, s2, text, u2
 
-ALOAD_0, ALOAD_1, POP, AASTORE, DUP, RETURN, IFNULL = 42, 43, 87, 83, 89, 177, 198
+ALOAD_0, ALOAD_1, POP, AASTORE, DUP, ARETURN, RETURN, IFNULL = 42, 43, 87, 83, 89, 176, 177, 198
+ASTORE_0 = 75
 
 
 def filling(*elements: tuple[bytes, bytes]) -> bytes:
@@ -56,3 +57,23 @@ def test_null_is_not_filled_and_numbers_are_no_elements() -> None:
     raw = RawClass()
     number = bytes([0x12, raw.pool.put(b"\x03\0\0\0\7")])
     assert rows(body(filling((b"\x03", number)), "([La;)V", raw=raw), "array_store") == []
+
+
+def test_constants_of_a_large_pool() -> None:
+    raw = RawClass()
+    strings = [raw.pool.string(f"text {number}") for number in range(300)]
+    chosen = [7, 135, 263, 299]
+    code = filling(*((bytes([3 + at]), b"\x13" + u2(strings[each])) for at, each in enumerate(chosen)))
+    unit = body(code, "([La;)V", raw=raw)
+    assert [text(unit, row[2]) for row in rows(unit, "constant")] == [f"text {each}" for each in chosen]
+
+
+def test_what_is_below_stays_and_what_follows_is_done() -> None:
+    raw = RawClass()
+    load = bytes([0x12, raw.pool.string("text")])
+    filled = bytes([DUP, 3]) + load + bytes([AASTORE])
+    # argument 1 is below the array, which goes to the slot of argument 0: aload_1, aload_0, filled, astore_0
+    code = bytes([ALOAD_1, ALOAD_0]) + filled + bytes([ASTORE_0, ARETURN])
+    unit = body(code, "([La;La;)La;", raw=raw)
+    assert [row[3] for row in rows(unit, "array_store")] == [0]
+    assert returned(unit) == {1}

@@ -45,8 +45,8 @@ EQUIVALENT = {
     "_run_blocks: without frame.done.add(leader)",
     # Blocks that are done are passed over.
     "_run_blocks: without frame.behind = NOWHERE",
-    "Frame.begin: self.current = 0 → self.current = 1",
-    "Frame.begin: self.current = 0 → self.current = -1",
+    "Frame.begin_flow: self.current = 0 → self.current = 1",
+    "Frame.begin_flow: self.current = 0 → self.current = -1",
     "Frame.join: target < self.current → target <= self.current",
     "Frame._cover: target < leader and target not in self.done → target < leader",
     "Frame._cover: target < leader → target <= leader",
@@ -57,14 +57,12 @@ EQUIVALENT = {
     "_check_unreached: without continue",
     # Set again before anyone reads it.
     "Frame.__init__: without self.begun: list[int] = []",
-    "Frame.begin: without self.merged: frozenset[int] = frozenset()",
-    "Frame.begin: without self.returns: dict[int, list[int]] = {}",
-    "Frame.begin: without self.arrivals: dict[int, int] = {}",
     "Frame.begin_flow: without self.region: Region = ()",
     # Numbers of variables that are never used go when all bodies are put together.
     "Frame.begin: positions + 3 → positions + 4",
     "Frame.variable: number + 1 → number + 2",
-    "load_constant: target + 1 → target + 2",
+    "_constant: target + 1 → target + 2",
+    "new: target + 1 → target + 2",
     "new_array: target + 1 → target + 2",
     "get_field: target + 1 → target + 2",
     "invoke: result + 1 → result + 2",
@@ -72,6 +70,7 @@ EQUIVALENT = {
     "Frame.begin_flow: self.work = 0 → self.work = 1",
     "Frame.begin_flow: self.work = 0 → self.work = -1",
     "Frame.spend: self.work > LIMIT → self.work >= LIMIT",
+    "Frame.join: work > LIMIT → work >= LIMIT",
     "Frame.enter: without self.spend(len(self.singles))",
     "Frame.finish: without self.spend(len(values))",
     "_reached: len(visited) > limit → len(visited) >= limit",
@@ -90,7 +89,7 @@ EQUIVALENT = {
     "Frame._reach_handler: self.stacks[target][0] → self.stacks[target][-1]",
     "_scan: targets[0] → targets[-1]",
     # What an empty stack merges to is an empty stack.
-    "Frame._merge_stacks: if not first: → if False:",
+    "Frame._merge_stacks: if not depth: → if False:",
     "Frame._merge_stacks: without return []",
     # No handler's range leads to a block that is no handler.
     "Frame.finish: self.handlers and leader in self.handler_variables → self.handlers",
@@ -104,15 +103,15 @@ EQUIVALENT = {
     "invoke_dynamic: frame.thrown or frame.thrown_here() → frame.thrown_here()",
     "throw: frame.thrown or frame.thrown_here() → frame.thrown_here()",
     # The shorter way to what the pool says, or to what it has said before.
-    "load_constant: if ref < 0: → if True:",
-    "load_constant: ref < 0 → ref <= 0",
-    "load_constant: ref < 0 → ref < 1",
+    "_constant: if ref < 0: → if True:",
+    "_constant: ref < 0 → ref <= 0",
+    "_constant: ref < 0 → ref < 1",
     "get_field: frame.pool.fields.get(index) or frame.pool.field(index) → frame.pool.field(index)",
     "put_field: frame.pool.fields.get(index) or frame.pool.field(index) → frame.pool.field(index)",
     "get_static: frame.pool.fields.get(index) or frame.pool.field(index) → frame.pool.field(index)",
     "put_static: frame.pool.fields.get(index) or frame.pool.field(index) → frame.pool.field(index)",
-    "invoke: frame.pool.static_calls.get(index) or frame.pool.static_call(index) → frame.pool.static_call(index)",
-    "invoke: frame.pool.calls.get(index) or frame.pool.call(index) → frame.pool.call(index)",
+    "invoke: pool.static_calls.get(index) or pool.static_call(index) → pool.static_call(index)",
+    "invoke: pool.calls.get(index) or pool.call(index) → pool.call(index)",
     # `aload` and `astore` were looked at before, and nothing else is left at the end.
     "wide: 21 <= opcode <= 24 → 21 <= opcode <= 25",
     "wide: 54 <= opcode <= 57 → 54 <= opcode <= 58",
@@ -144,9 +143,23 @@ EQUIVALENT = {
     "return_nothing: place + 1 → place + 0",
     "return_reference: place + 1 → place + 0",
     "throw: place + 1 → place + 0",
-    # A body of one block is one of many.
-    "flow_of: if not code.handlers and _NOT_STRAIGHT(instructions) is None: → if False:",
-    "flow_of: without return None",
+    # A table of constants is filled element by element, too.
+    "_run: if found is not None: → if False:",
+    # It begins with an element that was found, which says what follows.
+    "store_constants: without following = 0",
+    "store_constants: following = 0 → following = 1",
+    "store_constants: following = 0 → following = -1",
+    # Where an instruction ends with the block, there is nothing to walk over.
+    "_run_blocks: if stop != end: → if True:",
+    # A match that is asked for in front of the code begins at its start; at the end it is empty, and ends the walk.
+    "_scan: (0, len(code)) → (-1, len(code))",
+    "_scan: place < end → place <= end",
+    # A body of one block is one of many, save that what can't be reached may then be cut off.
+    "_translate: if is_straight(code): → if False:",
+    "is_straight: without return not code.handlers and (_BRANCHING(instructions) is None or _STRAIGHT(instructions) is not None)",
+    "is_straight: _BRANCHING(instructions) is None or _STRAIGHT(instructions) is not None → _BRANCHING(instructions) is None",
+    "is_straight: _BRANCHING(instructions) is None or _STRAIGHT(instructions) is not None → _STRAIGHT(instructions) is not None",
+    "is_straight: _BRANCHING(instructions) is None or _STRAIGHT(instructions) is not None → _BRANCHING(instructions) is None and _STRAIGHT(instructions) is not None",
     # Only what falls into the block leads there, which isn't counted when it happens.
     "flow_of: arrivals.setdefault(place, 0) → arrivals.setdefault(place, -1)",
     # No block begins at the end, as no way leads there.
@@ -164,7 +177,7 @@ EQUIVALENT = {
     "_scan: definitions[slot] = 1 → definitions[slot] = 2",
     "_scan: definitions[opcode - 75] += 1 → definitions[opcode - 75] += 2",
     "_scan: definitions[code[place + 1]] += 1 → definitions[code[place + 1]] += 2",
-    "_scan: definitions[code[place + 2] << 8 | code[place + 3]] += 1 → definitions[code[place + 2] << 8 | code[place + 3]] += 2",
+    "_scan: definitions[_slot(code, place)] += 1 → definitions[_slot(code, place)] += 2",
     # Without callers, no `ret` has where to go.
     "flow_of: subroutine_returns(code, scan.calls, scan.returns) if scan.calls else {} → subroutine_returns(code, scan.calls, scan.returns)",
     # These opcodes are passed over before.
@@ -175,8 +188,6 @@ EQUIVALENT = {
     "subroutine_returns: slot < 0 → slot < -1",
     "subroutine_returns: without continue",
     "_address_slot: return -1 → return -2",
-    # The lower byte has as much room as it needs.
-    "_slot: code[place + 2] << 8 → code[place + 2] << 9",
     # Nothing is stored in no array.
     "exact_arguments: if array is not None: → if True:",
     # Arrays that meet are all left out.
