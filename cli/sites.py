@@ -100,7 +100,7 @@ def _origin(result: Result, names: Names, obj: int) -> str:
     objects = result.objects
     kind, method = int(objects.kind[obj]), int(objects.method[obj])
     type_ = names.type(int(objects.type[obj]))
-    if kind == heap.NATIVE or (kind == heap.UNKNOWN and method != NONE and int(objects.offset[obj]) == NONE):
+    if kind in (heap.NATIVE, heap.UNKNOWN) and method != NONE and int(objects.offset[obj]) == NONE:
         return f"returned by native {names.method(method)}"
     if kind == heap.ENTRY:
         return f"{type_} from outside the program"

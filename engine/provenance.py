@@ -294,7 +294,7 @@ class Provenance:
         if subject >= 0:
             obj = self._subject(explained.role, subject, derived)
             if obj >= 0:
-                declaring = "" if derived.relation == "ClassObject" else self._declaring(derived)
+                declaring = "" if explained.role in _MEMBERS else self._declaring(derived)
                 found.append(self._premise(SUBJECTS[explained.role], subject, obj, declaring))
             else:
                 found += self._direct(

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 
-from cypher.schema import NONE
+from cypher.schema import NONE, Int32
 from engine import heap
-from engine.constraints import Constraints
+from engine.constraints import STRING, Constraints
 from engine.models import SiteCall
 from engine.reflection import api
 from engine.reflection import relations as rel
@@ -115,9 +115,19 @@ def _sources(constraints: Constraints, reflection: Reflection, pointer: int) -> 
             found.append(NameSource("constant", constraints.program.text(payload), obj))
     if unknown > MOST_UNKNOWN:
         found.append(NameSource("unknown", f"{unknown - MOST_UNKNOWN} more", NONE))
-    elif unknown == 0 and reflection.is_unknown_within_jdk(pointer):
+    elif unknown == 0 and (reflection.is_unknown_within_jdk(pointer) or _is_generic(constraints, objects)):
         found.append(NameSource("unknown", "something that the JDK keeps in a field or an array", NONE))
     return found
+
+
+def _is_generic(constraints: Constraints, objects: Int32) -> bool:
+    """Returns whether there is nothing but what stands for class or member objects that the JDK's code has."""
+    if objects.size != 1 or constraints.heap.entry(int(objects[0]))[0] not in (NONE, heap.GENERIC):
+        return False
+    type_ = int(constraints.solver.types_of(objects)[0])
+    return (
+        int(objects[0]) < constraints.heap.tracked_from and constraints.program.name_of_type(type_) != STRING
+    )
 
 
 def _reason(

@@ -20,6 +20,8 @@ from engine.kernel import state as pools
 _INNER: list[Any] = []
 _ENTRIES: list[Any] = []
 OPTIONS = {"error_model": "numpy", "nogil": True}
+# Nobody but other compiled functions calls an inner one.
+INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def _sources() -> str:
@@ -35,13 +37,13 @@ SOURCES = _sources()
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Declares an inner function that makes no arrays."""
-    _INNER.append(njit(_nrt=False, **OPTIONS)(function))
+    _INNER.append(njit(_nrt=False, **INNER)(function))
     return _INNER[-1]
 
 
 def compiled_allocating(function: Callable[..., Any]) -> Any:
     """Declares an inner function that makes arrays."""
-    _INNER.append(njit(**OPTIONS)(function))
+    _INNER.append(njit(**INNER)(function))
     return _INNER[-1]
 
 
