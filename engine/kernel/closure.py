@@ -28,6 +28,7 @@ from engine.kernel.state import (
     FULL,
     GROUPS,
     INBOX,
+    INBOX_TAKEN,
     LIVE_EDGES,
     NEW_EDGES,
     NODES,
@@ -181,6 +182,7 @@ def call_virtual(state: State, site: int) -> None:
     """Dispatches on the grouped objects."""
     scratch, calls, count = state.scratch, state.calls, state.counters
     signature = calls.site[site].target
+    count[SPENT] += 32 * count[GROUPS]
     for group in range(count[GROUPS]):
         callee = select(state.types, calls, count, scratch.group_type[group], signature)
         if callee < 0:
@@ -295,14 +297,15 @@ def report(scratch: Scratch, count: Counters, tag: int, length: int) -> None:
 @compiled
 def apply_uses(state: State, use: int, length: int) -> None:
     """Applies the chain of uses that starts at `use` (plus one) to the objects of scratch.word[:length]."""
-    uses = state.graph.use
+    uses, count = state.graph.use, state.counters
     grouped = False
     while use > 0:
         kind = uses[use - 1].kind
+        count[SPENT] += 16 * length
         if kind in (USE_LOAD, USE_STORE):
             access_field(state, uses[use - 1].detail, uses[use - 1].other, kind == USE_STORE, length)
         elif kind == USE_WATCH:
-            report(state.scratch, state.counters, uses[use - 1].detail, length)
+            report(state.scratch, count, uses[use - 1].detail, length)
         else:
             if not grouped:
                 group_by_type(state, length)
@@ -511,19 +514,21 @@ def take_row(state: State, kind: int, first: int, second: int, third: int, fourt
 
 
 @compiled
-def take_inbox(state: State) -> None:
+def take_inbox(state: State, budget: int) -> None:
+    """Adds the rows of the inbox, or some of them if that is more than `budget` units of work."""
     inbox, count = state.scratch.inbox, state.counters
-    for index in range(count[INBOX]):
-        if count[FULL]:
+    while count[INBOX_TAKEN] < count[INBOX]:
+        if count[FULL] or count[SPENT] > budget:
             return
-        row = inbox[index]
+        row = inbox[count[INBOX_TAKEN]]
+        count[INBOX_TAKEN] += 1
         take_row(state, row.kind, row.first, row.second, row.third, row.fourth)
-    count[INBOX] = 0
+    count[INBOX] = count[INBOX_TAKEN] = 0
 
 
 @entry
 def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> int:
-    """Takes the inbox, then sweeps dirty nodes in rank order.
+    """Takes the inbox, if need be in several goes, then sweeps dirty nodes in rank order.
 
     Returns FIXPOINT, PAUSED (over `budget` words of work, or reached methods lack their facts: more than
     `waiting`, or any at the end of a sweep) or EXHAUSTED (a pool is full). Cycles are collapsed when new edges
@@ -532,10 +537,12 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
     graph, count = state.graph, state.counters
     reached = count[REACHED]
     count[SPENT] = 0
-    take_inbox(state)
+    take_inbox(state, budget)
     while True:
         if count[FULL]:
             return EXHAUSTED
+        if count[INBOX] > 0:
+            return PAUSED
         if count[DIRTY] == 0:
             if count[REACHED] > reached:
                 return PAUSED
