@@ -36,7 +36,7 @@ _DEFINITIONS: tuple[tuple[type[tuple[Any, ...]], int, str, str], ...] = (
 # The most calls that a search keeps in mind, and the most states that it looks at.
 DEPTH, STATES = 3, 20_000
 # A parameter to which more calls pass something, and a call of more methods, are not followed any further.
-MOST_CALLS, MOST_CALLEES = 1_000, 100
+MOST_CALLS, MOST_CALLEES = 300, 50
 
 _Context: TypeAlias = tuple[int, ...]
 Step: TypeAlias = tuple[int, int, int]  # kind of definition, its value, and the call it goes by
