@@ -86,7 +86,7 @@ class Constraints:
         self.on_sites: Callable[[Facts, int], Int32] = lambda *_: np.empty(0, np.int32)
         self.opaque: Callable[[Int32], NDArray[np.bool_]] = lambda callees: np.zeros(callees.size, bool)
         self.on_field: Callable[[int, int], None] = lambda *_: None
-        self._merged, self._texts, self._initialised = IdMap(), IdMap(), IdMap()
+        self._merged, self._texts = IdMap(), IdMap()
         self._string, self._throwable = program.type_named(STRING), program.type_named(THROWABLE)
         self._builders = {program.type_named(name) for name in BUILDERS}
         self._generic: dict[int, int] = {}

@@ -103,6 +103,9 @@ class DirectFlow:
                 self._arguments.append((arguments.site, arguments.position, arguments.variable))
         if columns[0]:
             targets, kinds, values = map(np.concatenate, columns)
+            loaded = kinds == FIELD
+            kinds[loaded] = np.where(self._followed(values[loaded]), FIELD, OTHER)
+            values[kinds == OTHER] = -1
             order = np.argsort(targets, kind="stable")
             order = order[targets[order] >= 0]
             self._runs.append((targets[order], kinds[order], values[order]))
@@ -154,27 +157,13 @@ class DirectFlow:
         for targets, kinds, values in self._runs:
             index, _ = _ranges(targets, frontier)
             target, kind, value = targets[index], kinds[index], values[index]
-            loaded = kind == FIELD
-            followed = loaded.copy()
-            followed[loaded] = self._followed(value[loaded])
-            yield from self._stored(target[followed], value[followed])
-            kind = np.where(loaded, OTHER, kind)
-            returning = kind == RESULT
+            loaded, returning = kind == FIELD, kind == RESULT
             returning[returning] = ~calls.cut[value[returning]]
-            ends = ~followed & ~returning
-            yield from self._returned(target[returning], value[returning], calls)
-            target, kind, value = target[ends], kind[ends], value[ends]
-            yield target, kind, np.where(kind == OTHER, -1, value), np.full(target.size, -1, np.int32)
-
-    def _returned(
-        self, targets: Int32, sites: Int32, calls: Calls
-    ) -> Iterator[tuple[Int32, Int32, Int32, Int32]]:
-        """Yields (target, kind, value, site) of what the callees of sites return."""
-        if targets.size:
-            made, repeats = _ranges(calls.from_site, sites, MOST_CALLEES)
-            returned = calls.returned[calls.to_callee[made]]
-            kinds = np.full(made.size, RETURNED, np.int32)
-            yield np.repeat(targets, repeats), kinds, returned, np.repeat(sites, repeats)
+            yield from self._stored(target[loaded], value[loaded])
+            yield _returned(target[returning], value[returning], calls)
+            others = ~(loaded | returning)
+            none = np.full(np.count_nonzero(others), -1, np.int32)
+            yield target[others], kind[others], value[others], none
 
     def _stored(self, targets: Int32, fields: Int32) -> Iterator[tuple[Int32, Int32, Int32, Int32]]:
         """Yields (target, kind, value, site) of what is stored to the fields that variables are loaded from."""
@@ -202,6 +191,14 @@ def _ranges(
     total = int(lengths.sum())
     offsets = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return np.repeat(starts, lengths) + offsets, lengths
+
+
+def _returned(targets: Int32, sites: Int32, calls: Calls) -> tuple[Int32, Int32, Int32, Int32]:
+    """Returns (target, kind, value, site) of what the callees of sites return."""
+    made, repeats = _ranges(calls.from_site, sites, MOST_CALLEES)
+    returned = calls.returned[calls.to_callee[made]]
+    kinds = np.full(made.size, RETURNED, np.int32)
+    return np.repeat(targets, repeats), kinds, returned, np.repeat(sites, repeats)
 
 
 def _passed(

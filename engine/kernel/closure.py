@@ -115,18 +115,17 @@ def call(state: State, site: int, callee: int) -> None:
             slots[place] = entry + 1
     first = calls.method[callee].first
     parameters = calls.method[callee].parameters
-    returned = first + parameters
-    if calls.method[callee].returns >= 0:
-        returned = (
-            -1
-            if calls.site[site].kind == STATIC or calls.method[callee].returns
-            else calls.site[site].receiver
-        )
+    returns = calls.method[callee].returns
+    returned = np.int64(-1)
+    if returns < 0:
+        returned = np.int64(first + parameters)
+    elif returns == 0 and calls.site[site].kind != STATIC:
+        returned = np.int64(calls.site[site].receiver)
     at = calls.site[site].argument_at
     for index in range(at, at + calls.site[site].arguments):
         if calls.argument_position[index] < parameters:
             add_edge(state, calls.argument_variable[index], first + calls.argument_position[index], 0)
-        if calls.argument_position[index] == calls.method[callee].returns:
+        if calls.argument_position[index] == returns:
             returned = np.int64(calls.argument_variable[index])
     if calls.site[site].result >= 0 and returned >= 0:
         add_edge(state, returned, calls.site[site].result, 0)
@@ -467,7 +466,13 @@ def supply_receivers(state: State) -> None:
                     rows, graph, count, state.types.mask, this,
                     scratch.group_key, scratch.group_word, scratch.group_at[group], scratch.group_length[group], 0,
                 )  # fmt: skip
-    for which in range(count[NODES]):
+
+
+@compiled
+def settle(state: State) -> None:
+    """Has the nodes that were new in the slice be as the others, now that they have what they were denied."""
+    node = state.graph.node
+    for which in range(state.counters[NODES]):
         if node[which].wanted == NEWLY:
             node[which].wanted = 1
 
@@ -554,6 +559,7 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
             count[SLICED] = version
             if widen(state) > 0:
                 supply_receivers(state)
+                settle(state)
             continue
         if count[SPENT] > budget or count[REACHED] - reached > waiting:
             return PAUSED

@@ -79,6 +79,3 @@ API: tuple[Api, ...] = (
     *(Api(FIELD, f"get{name}", f"({_OBJECT}){letter}", FIELD_GET, 0, target=1) for name, letter in _PRIMITIVES.items()),
     *(Api(FIELD, f"set{name}", f"({_OBJECT}{letter})V", FIELD_SET, 0, target=1) for name, letter in _PRIMITIVES.items()),
 )  # fmt: skip
-
-# What a member call resolves to decides whether a site is in the lists: roles that name a class, a member or act.
-ROLES = (FOR_NAME, GET_MEMBER, CLASS_NEW, CONSTRUCTOR_NEW, INVOKE, FIELD_GET, FIELD_SET)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cypher.program import INTERFACE, Program
-from engine.reflection.names import class_named
+from engine.reflection.names import class_named, class_of_descriptor
 from engine.reflection.papers import JAVA, LIVSHITS, SOLAR
 from engine.reflection.relations import (
     ClassAt,
@@ -65,12 +65,10 @@ def related_class(
 def _related(program: Program, type_: int, sort: str) -> int:
     if type_ < 0:
         return -1
-    name = program.name_of_type(type_)
     if sort == "superclass":
         return -1 if program.flags_of_type(type_) & INTERFACE else program.superclass_of(type_)
-    if not name.startswith(("[[", "[L")):
-        return -1
-    return program.type_named(name[2:-1] if name[1] == "L" else name[1:])
+    name = program.name_of_type(type_)
+    return class_of_descriptor(program, name[1:]) if name.startswith("[") else -1
 
 
 @rule("unknownRelated", JAVA)

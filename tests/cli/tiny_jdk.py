@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 SOURCES = {
+    "java.lang.StringBuilder": "public class StringBuilder {}",
     "java.lang.Object": "public class Object { public final native Class<?> getClass();"
     ' public String toString() { return ""; } }',
     "java.lang.String": "public final class String implements java.io.Serializable {}",

@@ -14,6 +14,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -23,26 +24,21 @@ from zlib import crc32
 import pytest
 
 from loader import bytecode, exact, flow, frame, instructions, jdk, jumps, opcodes
-from tests.loader import (
-    test_bytecode,
-    test_bytecode_calls,
-    test_bytecode_control,
-    test_bytecode_forms,
-    test_bytecode_refused,
-    test_filled_arrays,
-)
 from tests.loader.stack_oracle import ask, digest, origins_of
 from tests.loader.test_bytecode_asm import contents
 from tests.mutants import COMPARISONS, Comparisons, Replace, limited, variants
 
 MODULES = (bytecode, frame, instructions, jumps, flow, exact, opcodes)
-WRITTEN = (
-    test_bytecode,
-    test_bytecode_calls,
-    test_bytecode_control,
-    test_bytecode_forms,
-    test_bytecode_refused,
-    test_filled_arrays,
+WRITTEN = tuple(
+    import_module(f"tests.loader.{name}")
+    for name in (
+        "test_bytecode",
+        "test_bytecode_calls",
+        "test_bytecode_control",
+        "test_bytecode_forms",
+        "test_bytecode_refused",
+        "test_filled_arrays",
+    )
 )
 AT_IMPORT = {"_table", "_class_of", "_any_of"}  # have run before they could be changed
 # How much a body may cost is an estimate: only whether it is counted matters.
