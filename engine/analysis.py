@@ -13,8 +13,9 @@ from cypher import schema
 from cypher.program import Program
 from cypher.schema import Facts, Int32, Rows
 from engine.constraints import Constraints, Precision
-from engine.entry import Entries, call_library, run_mains, start_machine
+from engine.entry import Entries, call_library, run_mains
 from engine.heap import dense, padded
+from engine.machine import start_machine
 from engine.models import Models
 from engine.reflection.modes import DEFAULT
 from engine.reflective import Reflection

@@ -23,7 +23,15 @@ from engine.solver import Solver
 
 # Fields of the JDK of these types are followed.
 _FOLLOWED = frozenset(
-    f"Ljava/lang/{name};" for name in ("Class", "reflect/Constructor", "reflect/Method", "reflect/Field")
+    f"Ljava/lang/{name};"
+    for name in (
+        "Class",
+        "reflect/Constructor",
+        "reflect/Method",
+        "reflect/Field",
+        "invoke/MethodHandle",
+        "invoke/VarHandle",
+    )
 )
 
 
@@ -70,7 +78,7 @@ class Confined:
             return not self.confines(class_type)
         if kind == heap.METHOD_OBJECT:
             return not self._is_of_jdk(self._program.name_of_method(payload)[0])
-        if kind == heap.FIELD_OBJECT:
+        if kind == heap.FIELD_OBJECT and payload >= 0:
             return not self._is_of_jdk(self._program.name_of_field(payload)[0])
         return True
 

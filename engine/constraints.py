@@ -19,7 +19,14 @@ from engine.heap import Heap
 from engine.sites import BYTECODE, INITIALISATION, MODEL, SiteTable
 from engine.solver import Solver
 
-STRING, CLASS, THROWABLE = "java/lang/String", "java/lang/Class", "java/lang/Throwable"
+OBJECT, STRING, CLASS, THROWABLE = (
+    "java/lang/Object",
+    "java/lang/String",
+    "java/lang/Class",
+    "java/lang/Throwable",
+)
+# What the JVM keeps: threads that run; an array of each type of which one was allocated; objects with a finalizer.
+RUNNING_THREADS, MADE_ARRAYS, FINALIZABLE = "running threads", "made arrays", "finalizable objects"
 # More objects of one type than this, made by one method, fill a table.
 MANY = 30
 BUILDERS = ("java/lang/StringBuilder", "java/lang/StringBuffer", "java/lang/AbstractStringBuilder")
@@ -96,9 +103,9 @@ class Constraints:
         self._initialising: list[Rows] = []
         self._block, self._left = 0, 0
         self._clinits: dict[int, Int32] = {}
+        self._pools: dict[str, int] = {}
+        self._finalized = {program.type_named("java/lang/Enum"): False}
         self.synchronise()
-        self.running_threads = self.fresh()
-        self.made_arrays = self.fresh()  # an array of each type of which one was allocated
 
     # --- single rows, from models and rules
     def fresh(self) -> int:
@@ -107,6 +114,12 @@ class Constraints:
             self._block, self._left = self.solver.add_pointers(256), 256
         self._left -= 1
         return self._block + 255 - self._left
+
+    def pool(self, name: str) -> int:
+        """Returns the pointer to the objects that the JVM keeps under a name, such as RUNNING_THREADS."""
+        if name not in self._pools:
+            self._pools[name] = self.fresh()
+        return self._pools[name]
 
     def add(self, relation: type[tuple[Any, ...]], *row: int) -> None:
         """Adds one row of a fact relation at the next `flush`."""
@@ -288,7 +301,7 @@ class Constraints:
         for type_ in np.unique(new.type[merged == NONE]).tolist():
             key = np.array([type_], np.int32)
             if self.program.name_of_type(type_).startswith(("[L", "[[")):
-                self.put(self.made_arrays, self.object(heap.NATIVE, type_))
+                self.put(self.pool(MADE_ARRAYS), self.object(heap.NATIVE, type_))
             if self._is_merged(type_):
                 obj = self.solver.add_objects(key)
                 self.heap.add(obj, 1, heap.MERGED, type_)
@@ -305,6 +318,21 @@ class Constraints:
             self.heap.add(first, types.size, heap.ALLOCATED, types, new.method[single], new.offset[single])
             objects[single] = np.arange(first, first + types.size, dtype=np.int32)
         self.solver.new(new.target, objects)
+        finalized = [type_ for type_ in np.unique(new.type).tolist() if self._has_finalizer(type_)]
+        if finalized:
+            registered = objects[np.isin(new.type, finalized)]
+            self.solver.new(np.full(registered.size, self.pool(FINALIZABLE), np.int32), registered)
+
+    def _has_finalizer(self, type_: int) -> bool:
+        """Returns whether a class overrides `Object.finalize` (JLS 12.6); that of enums does nothing (JLS 8.9.2)."""
+        found = self._finalized.get(type_)
+        if found is None:
+            superclass = self.program.superclass_of(type_)
+            found = superclass >= 0 and (
+                self.program.method_of(type_, "finalize", "()V") >= 0 or self._has_finalizer(superclass)
+            )
+            self._finalized[type_] = found
+        return found
 
     def _merge_tables(self, new: Rows, objects: Int32) -> None:
         """Has the rows of `new` share an object of which a method makes many."""

@@ -1,4 +1,4 @@
-"""Where a program starts: what the JVM does before `main`, `main` itself, and the entries of a library."""
+"""Where a program starts: `main`, and the entries of a library."""
 
 from __future__ import annotations
 
@@ -10,20 +10,9 @@ from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, PHANTOM, PROTECTED, 
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
 from engine.constraints import STRING, Constraints
-from engine.models import THREAD
+from engine.machine import STRING_ARRAY, entry_object
+from engine.models import UNCAUGHT
 from engine.sites import ENTRY_POINT
-
-GROUP, SYSTEM = "java/lang/ThreadGroup", "java/lang/System"
-STRING_ARRAY = f"[L{STRING};"
-# HotSpot initialises these by itself, before and after System.initPhase1 (`Threads::create_vm`).
-INITIALISED = (
-    STRING, SYSTEM, "java/lang/Class", GROUP, THREAD, "java/lang/Module", "java/lang/reflect/Method",
-    "java/lang/ref/Finalizer", "java/lang/ref/Reference", "java/lang/StackTraceElement",
-)  # fmt: skip
-# JDK 9 and later run three phases, JDK 8 and earlier one.
-SYSTEM_PHASES = (
-    ("initPhase1", "()V"), ("initPhase2", "(ZZ)I"), ("initPhase3", "()V"), ("initializeSystemClass", "()V"),
-)  # fmt: skip
 
 
 class Entries(NamedTuple):
@@ -33,63 +22,24 @@ class Entries(NamedTuple):
     library: Sequence[int] = ()
 
 
-def start_machine(constraints: Constraints) -> None:
-    """Adds what the JVM does before `main`: the main thread, its groups, and the phases of `System`."""
-    program = constraints.program
-    constraints.initialise((t for t in map(program.type_named, INITIALISED) if t >= 0), NONE, NONE)
-    name = _entry_object(constraints, STRING)
-    thread, group = _entry_object(constraints, THREAD), _entry_object(constraints, GROUP)
-    constraints.add(schema.Assign, NONE, NONE, thread, constraints.running_threads)
-    _call(constraints, GROUP, "<init>", "()V", group)
-    _call(constraints, GROUP, "<init>", f"(L{GROUP};L{STRING};)V", group, (1, group), (2, name))
-    _call(constraints, THREAD, "<init>", f"(L{GROUP};L{STRING};)V", thread, (1, group), (2, name))
-    _call(constraints, THREAD, "exit", "()V", thread)
-    for phase, descriptor in SYSTEM_PHASES:
-        _call(constraints, SYSTEM, phase, descriptor, NONE)
-
-
-def _entry_object(constraints: Constraints, name: str) -> int:
-    """Returns a fresh pointer to a new object that the JVM made."""
-    pointer = constraints.fresh()
-    type_ = constraints.program.type_named(name)
-    if type_ >= 0:
-        constraints.put(pointer, constraints.object(heap.ENTRY, type_))
-    return pointer
-
-
-def _call(
-    constraints: Constraints,
-    owner: str,
-    name: str,
-    descriptor: str,
-    receiver: int,
-    *arguments: tuple[int, int],
-) -> None:
-    program = constraints.program
-    type_ = program.type_named(owner)
-    method = program.method_of(type_, name, descriptor) if type_ >= 0 else NONE
-    if method >= 0:
-        kind = STATIC if receiver < 0 else SPECIAL
-        constraints.call(NONE, kind, method, receiver, arguments, origin=ENTRY_POINT)
-
-
 def run_mains(constraints: Constraints, mains: Sequence[int]) -> None:
     """Calls each `main` with an array of unknown strings (JLS 12.1.4; instance mains of JDK 25, JEP 512)."""
     program = constraints.program
-    array, element = _entry_object(constraints, STRING_ARRAY), _entry_object(constraints, STRING)
+    array, element = entry_object(constraints, STRING_ARRAY), entry_object(constraints, STRING)
     constraints.add(schema.ArrayStore, NONE, NONE, element, NONE, array)
+    uncaught = constraints.pool(UNCAUGHT)
     for main in mains:
         declaring = program.name_of_method(main)[0]
         constraints.initialise([declaring], NONE, NONE)
         if program.flags_of_method(main) & ACC_STATIC:
-            constraints.call(NONE, STATIC, main, NONE, [(0, array)], origin=ENTRY_POINT)
+            constraints.call(NONE, STATIC, main, NONE, [(0, array)], thrown=uncaught, origin=ENTRY_POINT)
             continue
         receiver = constraints.fresh()
         constraints.put(receiver, constraints.object(heap.ENTRY, declaring))
         constructor = program.method_of(declaring, "<init>", "()V")
         if constructor >= 0:
             constraints.call(NONE, SPECIAL, constructor, receiver, origin=ENTRY_POINT)
-        constraints.call(NONE, SPECIAL, main, receiver, [(1, array)], origin=ENTRY_POINT)
+        constraints.call(NONE, SPECIAL, main, receiver, [(1, array)], thrown=uncaught, origin=ENTRY_POINT)
 
 
 def is_library_entry(program: Program, method: int) -> bool:

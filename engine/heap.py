@@ -22,8 +22,13 @@ from cypher.schema import NONE, Int32
     ENTRY,  # what the JVM or an unknown caller passes in; `payload` is the parameter's position
     REFLECTIVE,  # made by reflective calls
     CLASS_OF,  # the class objects that the call of getClass at `offset` of `method` returns; `payload` is its site
-) = range(12)
-TRACKED = frozenset({STRING, CLASS_OBJECT, METHOD_OBJECT, FIELD_OBJECT, UNKNOWN, CLASS_OF})
+    HANDLE,  # a direct method handle; `payload` is 16 times its member and its reference kind (JVMS 4.4.8)
+    MADE_HANDLE,  # a method handle made of others by the site `payload`
+    METHOD_TYPE,  # a method type that the site `payload` returns
+) = range(15)
+TRACKED = frozenset(
+    {STRING, CLASS_OBJECT, METHOD_OBJECT, FIELD_OBJECT, UNKNOWN, CLASS_OF, HANDLE, MADE_HANDLE, METHOD_TYPE}
+)
 
 
 class Objects(NamedTuple):

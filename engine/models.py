@@ -1,7 +1,7 @@
 """What a JVM does besides calls, as one table: each model is a method and what a call of it means.
 
 A `site` model says what one call does, so that calls are told apart; what the callee returns is then cut off.
-A `body` model stands for the body of a native method. Sources: the API specification of each method, and
+A `body` model stands for the body of a native method, or adds to that of another. Sources: the API specification of each method, and
 JVMS 5.5 and 6.5 for what the machine does itself.
 """
 
@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, NATIVE
-from cypher.schema import NONE, VIRTUAL, Facts, Int32
+from cypher.schema import NONE, SPECIAL, VIRTUAL, Facts, Int32
 from engine import heap
-from engine.constraints import CLASS, Constraints
+from engine.constraints import CLASS, MADE_ARRAYS, OBJECT, RUNNING_THREADS, Constraints
 
-OBJECT, THREAD = "java/lang/Object", "java/lang/Thread"
+THREAD = "java/lang/Thread"
+REFERENCE, LOADER = "java/lang/ref/Reference", "java/lang/ClassLoader"
+# What the JVM keeps: what threads throw and don't catch; references, as they may become pending; class loaders.
+UNCAUGHT, REFERENCES, LOADERS = "uncaught throwables", "references", "class loaders"
 METAOBJECTS = (CLASS, "java/lang/reflect/Method", "java/lang/reflect/Constructor", "java/lang/reflect/Field")
 WRAPPERS = {
     "Boolean": "Z", "Byte": "B", "Character": "C", "Short": "S", "Integer": "I", "Long": "J", "Float": "F",
@@ -43,7 +46,7 @@ class SiteCall(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A native method that was reached, with the pointers of its parameters."""
+    """A method that was reached, with the pointers of its parameters."""
 
     method: int
     first: int
@@ -64,7 +67,7 @@ class SiteModel(NamedTuple):
 
 
 class BodyModel(NamedTuple):
-    """`means(constraints, body)` for the native method."""
+    """`means(constraints, body)` for methods of this name, whatever their descriptors."""
 
     owner: str
     name: str
@@ -103,17 +106,44 @@ def _run_thread(constraints: Constraints, body: Body) -> None:
     program = constraints.program
     thread = program.type_named(THREAD)
     run = program.method_of(thread, "run", "()V")
-    constraints.call(NONE, VIRTUAL, program.signature_of(run), body.first, method=body.method)
-    constraints.add(schema.Assign, body.method, 0, body.first, constraints.running_threads)
+    thrown = constraints.pool(UNCAUGHT)
+    constraints.call(NONE, VIRTUAL, program.signature_of(run), body.first, thrown=thrown, method=body.method)
+    constraints.add(schema.Assign, body.method, 0, body.first, constraints.pool(RUNNING_THREADS))
 
 
-def _current_thread(constraints: Constraints, body: Body) -> None:
-    constraints.add(schema.Assign, body.method, 0, constraints.running_threads, body.returned)
+def _join(pool: str) -> Callable[[Constraints, Body], None]:
+    """Puts the receiver among what the JVM keeps under a name."""
+
+    def means(constraints: Constraints, body: Body) -> None:
+        constraints.add(schema.Assign, body.method, 0, body.first, constraints.pool(pool))
+
+    return means
 
 
-def _new_array(constraints: Constraints, body: Body) -> None:
-    """Returns an array of any type of which the program makes one otherwise, whatever the class."""
-    constraints.add(schema.Assign, body.method, 0, constraints.made_arrays, body.returned)
+def _return_pool(pool: str) -> Callable[[Constraints, Body], None]:
+    """Returns what the JVM keeps under a name."""
+
+    def means(constraints: Constraints, body: Body) -> None:
+        constraints.add(schema.Assign, body.method, 0, constraints.pool(pool), body.returned)
+
+    return means
+
+
+def _get_element(constraints: Constraints, body: Body) -> None:
+    constraints.add(schema.ArrayLoad, body.method, 0, body.first, body.returned)
+
+
+def _set_element(constraints: Constraints, body: Body) -> None:
+    constraints.add(schema.ArrayStore, body.method, 0, body.first + 2, NONE, body.first)
+
+
+def _walk_stack(constraints: Constraints, body: Body) -> None:
+    """Calls the walker back, with frames (`AbstractStackWalker.callStackWalk`)."""
+    program = constraints.program
+    declaring = program.name_of_method(body.method)[0]
+    for method in program.methods_of(declaring):
+        if program.name_of_method(method)[1] == "doStackWalk":
+            constraints.call(NONE, SPECIAL, method, body.first, result=body.returned, method=body.method)
 
 
 def _return_parameter(position: int) -> Callable[[Constraints, Body], None]:
@@ -146,9 +176,15 @@ SITE_MODELS: tuple[SiteModel, ...] = (
 
 BODY_MODELS: tuple[BodyModel, ...] = (
     BodyModel(THREAD, "start0", _run_thread),
-    BodyModel(THREAD, "currentThread", _current_thread),
-    BodyModel(THREAD, "currentCarrierThread", _current_thread),
-    BodyModel("java/lang/reflect/Array", "newArray", _new_array),
+    BodyModel(THREAD, "currentThread", _return_pool(RUNNING_THREADS)),
+    BodyModel(THREAD, "currentCarrierThread", _return_pool(RUNNING_THREADS)),
+    BodyModel("java/lang/reflect/Array", "newArray", _return_pool(MADE_ARRAYS)),
+    BodyModel("java/lang/reflect/Array", "get", _get_element),
+    BodyModel("java/lang/reflect/Array", "set", _set_element),
+    BodyModel(REFERENCE, "<init>", _join(REFERENCES)),
+    BodyModel(REFERENCE, "getAndClearReferencePendingList", _return_pool(REFERENCES)),
+    BodyModel(LOADER, "<init>", _join(LOADERS)),
+    BodyModel("java/lang/StackStreamFactory$AbstractStackWalker", "callStackWalk", _walk_stack),
     BodyModel("java/lang/Throwable", "fillInStackTrace", _return_parameter(0)),
     BodyModel("java/lang/String", "intern", _return_parameter(0)),
     BodyModel("java/lang/System", "setIn0", _set_stream("in")),
@@ -176,8 +212,7 @@ class Models:
         self._bodies: dict[int, BodyModel] = {}
         for body in BODY_MODELS:
             for method in self._named(body.owner, body.name, ""):
-                if program.flags_of_method(method) & NATIVE:
-                    self._bodies[method] = body
+                self._bodies[method] = body
         self._get_class = next(iter(self._named(OBJECT, "getClass", "")), NONE)
         self._class = program.type_named(CLASS)
         self.receivers: dict[int, int] = {}  # of the calls of getClass, by site
@@ -208,11 +243,11 @@ class Models:
         return cut
 
     def on_methods(self, methods: Int32, firsts: Int32) -> None:
-        """Applies the body models to native methods that were reached."""
+        """Applies the body models to methods that were reached."""
         program = self._constraints.program
         for method, first in zip(methods.tolist(), firsts.tolist(), strict=True):
             flags = program.flags_of_method(method)
-            if not flags & NATIVE:
+            if method not in self._bodies and not flags & NATIVE:
                 continue
             parameters = len(program.parameter_types(method)) + (not flags & ACC_STATIC)
             body = Body(method, first, parameters)

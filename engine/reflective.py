@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
-from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Facts, Int32
+from cypher.program import ACC_STATIC
+from cypher.schema import NONE, VIRTUAL, Facts, Int32
 from engine import direct, heap
 from engine.constraints import CLASS, Constraints
-from engine.models import WRAPPERS, SiteCall, calls_at
+from engine.effects import Effects
+from engine.handles import HandleEffects
+from engine.models import SiteCall, calls_at
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import API, Api
-from engine.reflection.modes import rules_in
+from engine.reflection.modes import follows_reflection, rules_in
 from engine.reflection.names import Members
 from engine.rules import Derivation, Rules
-from engine.sites import REFLECTION
 
-INVOCATION_TARGET = "java/lang/reflect/InvocationTargetException"
 LOADER = "java/lang/ClassLoader"
 # Without rules, and in the JDK's code, these are analysed like any other method.
 _BY_BODY = (api.RELATED, api.ARRAY_NEW)
@@ -32,6 +32,9 @@ _FOUND: dict[type, Any] = {
     rel.ClassObject: rel.ClassAt,
     rel.MethodObject: rel.MethodAt,
     rel.FieldObject: rel.FieldAt,
+    rel.HandleObject: rel.HandleAt,
+    rel.MadeHandle: rel.MadeAt,
+    rel.MethodTypeObject: rel.MethodTypeAt,
     rel.UnknownObject: rel.UnknownAt,
 }
 
@@ -47,11 +50,12 @@ class Reflection:
         self.rules = Rules(
             rules_in(mode), {"program": constraints.program, "members": Members(constraints.program)}
         )
-        self.active = bool(rules_in(mode))
-        self.sites: dict[int, tuple[Api, SiteCall]] = {}
+        self.active = follows_reflection(mode)
+        self._effects = Effects(constraints)
+        self._handles = HandleEffects(constraints, self._effects, self._ask_handle)
+        self._on_derived = self._effects.by_head | self._handles.by_head
+        self.sites = self._effects.sites
         self.derivations: list[Derivation] = []
-        self._exact: dict[int, dict[tuple[int, int], int]] = defaultdict(dict)
-        self._lengths: dict[tuple[int, int], int] = {}
         self._watched: set[int] = set()
         self._confined = constraints.confined
         # Operands that get what a site returns by direct flow.
@@ -61,36 +65,37 @@ class Reflection:
         # What came to operands by direct flow since the rules were last run.
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
         self._fresh_watches: list[int] = []
-        self._metaobjects: dict[tuple[str, int], int] = {}
-        # What was made for a site once and serves all its targets.
-        self._casts: dict[tuple[int, int, int], int] = {}
-        self._loaded: dict[tuple[int, int], int] = {}
-        self._inner: dict[int, int] = {}
-        self._api = {method: each for each in API if (method := self._method(each)) >= 0}
-        self._effects: dict[type, Callable[[Any], None]] = {
-            rel.ClassObject: self._return_class,
-            rel.InitialisedBy: self._initialise,
-            rel.MethodObject: self._return_method,
-            rel.FieldObject: self._return_field,
-            rel.UnknownObject: self._return_unknown,
-            rel.NewArray: self._make_array,
-            rel.NewInstanceTarget: self._create,
-            rel.ResolvedInvoke: self._invoke,
-            rel.ResolvedField: self._access,
-        }
+        self._linking: list[int] = []
+        self._api = {method: each for each in API for method in self._methods(each)}
         load = next((method for method, each in self._api.items() if each.owner == LOADER), NONE)
         self._load_signature = self._program.signature_of(load) if load >= 0 else NONE
         self._loader = self._program.type_named(LOADER)
         self._load_api = next(each for each in API if each.owner == LOADER)
 
-    def _method(self, each: Api) -> int:
+    def _methods(self, each: Api) -> list[int]:
+        """Returns the methods of the program that an entry of the table stands for."""
         type_ = self._program.type_named(each.owner)
-        return self._program.method_of(type_, each.name, each.descriptor) if type_ >= 0 else NONE
+        if type_ < 0:
+            return []
+        named = [(method, self._program.name_of_method(method)) for method in self._program.methods_of(type_)]
+        return [
+            method
+            for method, (_, name, descriptor) in named
+            if name == each.name and each.descriptor in ("", descriptor)
+        ]
+
+    def counts(self, each: Api) -> bool:
+        """Returns whether calls of a method have an effect in this mode."""
+        return self.active or each.always
 
     def is_api(self, callees: Int32) -> NDArray[np.bool_]:
         """Returns which methods are final ones of the reflective API, which the rules stand for."""
-        methods = [method for method, each in self._api.items() if each.owner not in (LOADER, api.ARRAY)]
-        return np.isin(callees, np.array(methods, np.int32)) & self.active
+        methods = [
+            method
+            for method, each in self._api.items()
+            if each.owner not in (LOADER, api.ARRAY, *api.UNSAFES) and self.counts(each)
+        ]
+        return np.isin(callees, np.array(methods, np.int32))
 
     # --- finding sites
     def on_sites(self, facts: Facts) -> Int32:
@@ -112,8 +117,10 @@ class Reflection:
                     each = self._load_api
             if each is None or (each.role in _BY_BODY and self._is_by_body(call)):
                 continue
-            self._enter(each, call)
-            if each.role != api.ARRAY_NEW:
+            self._enter(each, call, callee)
+            if each.cut and each.owner in api.LINKING:
+                self._linking.append(call.site)
+            if self._effects.supplies(each, call):
                 kept.append(call.site)
         return np.array(kept, np.int32)
 
@@ -128,13 +135,13 @@ class Reflection:
         for site, position, length, index, variable in zip(
             *(column.tolist() for column in exact), strict=True
         ):
-            self._lengths[site, position] = length
+            self._effects.lengths[site, position] = length
             if index >= 0:
-                self._exact[site][position, index] = variable
+                self._effects.exact[site][position, index] = variable
 
-    def _enter(self, each: Api, call: SiteCall) -> None:
+    def _enter(self, each: Api, call: SiteCall, callee: int) -> None:
         self.sites[call.site] = each, call
-        if not self.active:
+        if not self.counts(each):
             return
         add = self.rules.add
         site: Any = call.site
@@ -147,6 +154,9 @@ class Reflection:
         elif each.role == api.GET_MEMBER:
             add({rel.GetMember: [rel.GetMember(site, each.sort, int(each.declared), subject, named)]})
             self._ask_parameters(each, call)
+            if not each.cut:
+                itself: Any = NONE
+                add({rel.OffsetCall: [rel.OffsetCall(site, itself, self._scope(each, call))]})
         elif each.role == api.RELATED:
             add({rel.RelatedCall: [rel.RelatedCall(site, each.sort, subject)]})
         elif each.role == api.ARRAY_NEW:
@@ -157,32 +167,116 @@ class Reflection:
             add({rel.ConstructorCall: [rel.ConstructorCall(site, subject)]})
         elif each.role == api.INVOKE:
             add({rel.InvokeCall: [rel.InvokeCall(site, subject)]})
-        else:
+        elif each.role in (api.FIELD_GET, api.FIELD_SET):
             add({rel.FieldCall: [rel.FieldCall(site, subject, int(each.role == api.FIELD_SET))]})
+        else:
+            self._enter_linking(each, call, callee, subject, named)
+
+    def _scope(self, each: Api, call: SiteCall) -> str:
+        """Returns who sees the offsets of fields that a site asks for: a class with its members, or the application."""
+        if each.owner == api.UPDATER:
+            return each.owner
+        if not self._confined.covers_one(call.method):
+            return "application"
+        return self._program.name_of_type(self._program.name_of_method(call.method)[0]).partition("$")[0]
+
+    def _enter_linking(self, each: Api, call: SiteCall, callee: int, subject: Any, named: Any) -> None:
+        """Enters a call of java.lang.invoke or `Unsafe`."""
+        add = self.rules.add
+        site: Any = call.site
+        if each.role == api.OFFSET:
+            add({rel.OffsetCall: [rel.OffsetCall(site, subject, self._scope(each, call))]})
+        elif each.role == api.MEMORY:
+            self._handles.enter_memory(call)
+            add({rel.MemoryCall: [rel.MemoryCall(site, self._scope(each, call))]})
+        elif each.role == api.ARRAY_VAR_HANDLE:
+            add({rel.ArrayHandleCall: [rel.ArrayHandleCall(site)]})
+        elif each.role == api.METHOD_TYPE:
+            self._enter_type(each, call)
+        elif each.role == api.FIND_HANDLE:
+            type_: Any = (
+                call.argument(2 if each.kind == api.NEW else 3) if each.kind > api.PUT_STATIC else NONE
+            )
+            self._ask(type_, call.method, watch=not self._confined.covers_one(call.method))
+            add({rel.LookupCall: [rel.LookupCall(site, each.kind, subject, named, type_)]})
+        elif each.role == api.UNREFLECT:
+            kind = each.kind if each.sort == "handle" else NONE
+            add({rel.UnreflectCall: [rel.UnreflectCall(site, kind, subject)]})
+        elif each.role == api.CALL_HANDLE:
+            self._handles.enter_call(each, call)
+            add({rel.HandleCall: [rel.HandleCall(site, subject)]})
+        elif each.role == api.MAKE_HANDLE and self._effects.supplies(each, call):
+            self._handles.enter_made(each, call, self._parameters(callee))
+            add({rel.MakeCall: [rel.MakeCall(site)]})
+        elif each.owner == api.HANDLE and call.argument(0) >= 0 <= call.result:
+            self._constraints.add(schema.Assign, call.method, call.offset, call.argument(0), call.result)
+
+    def _parameters(self, method: int) -> list[str]:
+        """Returns the names of the types of a method's parameters, the receiver's first, "" for primitive ones."""
+        program = self._program
+        declaring = program.name_of_method(method)[0]
+        own = [] if program.flags_of_method(method) & ACC_STATIC else [declaring]
+        return [
+            program.name_of_type(each) if each >= 0 else ""
+            for each in (*own, *program.parameter_types(method))
+        ]
+
+    def _ask_handle(self, invocation: int, pointer: int, method: int) -> None:
+        """Asks which handles come to an operand of a combined handle that `method` made."""
+        at: Any = pointer
+        self._ask(pointer, method)
+        self.rules.add({rel.HandleCall: [rel.HandleCall(invocation, at)]})  # type: ignore[arg-type]
+
+    def _enter_type(self, each: Api, call: SiteCall) -> None:
+        """Tells the rules which classes a method type lists, at place -1 what is returned."""
+        site: Any = call.site
+        single = each.descriptor.partition(")")[0].count(f"L{CLASS};") - (each.classes >= 0)
+        listed = {place: call.argument(place + 1) for place in range(-1, single - 1)}
+        length = single - 1
+        if each.classes >= 0:
+            rest = self._effects.lengths.get((call.site, each.classes))
+            if rest is None and call.argument(each.classes) >= 0:
+                return
+            length = single - 1 + (rest or 0)
+            for (position, index), variable in self._effects.exact[call.site].items():
+                if position == each.classes:
+                    listed[single - 1 + index] = variable
+        rows: list[Any] = []
+        for place, variable in listed.items():
+            self._ask(variable, call.method)
+            rows.append(rel.ParameterVariable(site, place, variable))  # type: ignore[arg-type]
+        self.rules.add(
+            {
+                rel.ParameterClasses: [rel.ParameterClasses(site, length)],
+                rel.ParameterVariable: rows,
+                rel.MethodTypeCall: [rel.MethodTypeCall(site)],
+            }
+        )
 
     def _ask_parameters(self, each: Api, call: SiteCall) -> None:
         """Tells the rules which parameter classes a member call names, if its array is exact or null."""
         if each.classes < 0:
             return
         site: Any = call.site
-        length = self._lengths.get((call.site, each.classes))
+        length = self._effects.lengths.get((call.site, each.classes))
         if length is None:
             if call.argument(each.classes) >= 0:
                 return
             length = 0
         self.rules.add({rel.ParameterClasses: [rel.ParameterClasses(site, length)]})
-        for (position, index), variable in self._exact[call.site].items():
+        for (position, index), variable in self._effects.exact[call.site].items():
             if position == each.classes and variable >= 0:
                 self._ask(variable, call.method)
                 at: Any = variable
                 self.rules.add({rel.ParameterVariable: [rel.ParameterVariable(site, index, at)]})
 
-    def _ask(self, pointer: int, method: int) -> None:
+    def _ask(self, pointer: int, method: int, watch: bool = True) -> None:
         """Watches an operand; what resolves it may be confined."""
         if pointer < 0:
             return
         self._confined.operands[pointer] = self._confined.covers_one(method)
-        self._watch(pointer)
+        if watch:
+            self._watch(pointer)
 
     def _watch(self, pointer: int) -> None:
         if pointer >= 0 and pointer not in self._watched:
@@ -220,6 +314,12 @@ class Reflection:
                 rows[rel.MethodAt].append(rel.MethodAt(pointer, payload))  # type: ignore[arg-type]
             elif kind == heap.FIELD_OBJECT:
                 rows[rel.FieldAt].append(rel.FieldAt(pointer, payload))  # type: ignore[arg-type]
+            elif kind == heap.HANDLE:
+                rows[rel.HandleAt].append(rel.HandleAt(pointer, payload >> 4, payload & 15))  # type: ignore[arg-type]
+            elif kind == heap.MADE_HANDLE:
+                rows[rel.MadeAt].append(rel.MadeAt(pointer, payload))  # type: ignore[arg-type]
+            elif kind == heap.METHOD_TYPE:
+                rows[rel.MethodTypeAt].append(rel.MethodTypeAt(pointer, payload))  # type: ignore[arg-type]
             elif kind not in (NONE, heap.GENERIC):
                 unknown.add(pointer)
         rows[rel.UnknownAt] = [rel.UnknownAt(pointer) for pointer in sorted(unknown)]
@@ -233,7 +333,9 @@ class Reflection:
         """Shows the rules what comes to operands by direct flow (see `engine.confined`)."""
         constraints, rows = self._constraints, self._arrived
         types: dict[int, list[Any]] = {}
+        # Handles and the like come from the sites that find them, whatever the bodies of these methods return.
         cut = constraints.sites.cut_mask()
+        cut[self._linking] = True
         found = self._confined.search(
             constraints.solver, constraints.batches, constraints.parameters.values(), cut, self._symbolic
         )
@@ -277,7 +379,7 @@ class Reflection:
         arrives = _FOUND.get(type(row))
         if arrives is not None:
             self._arrived[arrives].append(
-                arrives(operand) if arrives is rel.UnknownAt else arrives(operand, row[1])
+                arrives(operand) if arrives is rel.UnknownAt else arrives(operand, *row[1:])
             )
 
     def tells_classes(self, pointer: int, site: int) -> bool:
@@ -300,204 +402,11 @@ class Reflection:
         self.rules.add(arrived)
         derived = self.rules.derive()
         for each in derived:
-            effect = self._effects.get(each.rule.head)
+            effect = self._on_derived.get(each.rule.head)
             if effect is not None:
                 effect(each.row)
-                self.derivations.append(each)
+                site = self._handles.site_of(each.row[0])
+                self.derivations.append(Derivation(each.rule, (site, *each.row[1:])))
             for operand in self._dependents.get(each.row[0], ()):
                 self._pass_on(operand, each.row)
         return bool(derived or self._arrived)
-
-    # --- what derived rows do
-    def _metaobject(self, sort: str, what: int, class_name: str, kind: int) -> int:
-        """Returns the object that stands for a method, constructor or field, made on first use."""
-        known = self._metaobjects.get((sort, what))
-        if known is None:
-            type_ = self._program.type_named(class_name)
-            known = self._metaobjects[sort, what] = self._constraints.object(kind, type_, payload=what)
-        return known
-
-    def _result(self, site: int, objects: Iterable[int]) -> None:
-        result = self.sites[site][1].result
-        if result >= 0:
-            for obj in objects:
-                self._constraints.put(result, obj)
-
-    def _return_class(self, row: rel.ClassObject) -> None:
-        if self._is_inside_jdk(row.site) and self._confined.confines(row.type):
-            self._result(row.site, [self._constraints.generic(self._program.type_named(CLASS))])
-        else:
-            self._result(row.site, [self._constraints.class_object(row.type)])
-
-    def _is_inside_jdk(self, site: int) -> bool:
-        return self._confined.covers_one(self.sites[site][1].method)
-
-    def _initialise(self, row: rel.InitialisedBy) -> None:
-        call = self.sites[row.site][1]
-        self._constraints.initialise([row.type], call.method, call.offset, row.site)
-
-    def _return_method(self, row: rel.MethodObject) -> None:
-        name = self._program.name_of_method(row.method)[1]
-        owner = api.CONSTRUCTOR if name == "<init>" else api.METHOD
-        self._return_member(row.site, "method", row.method, owner, heap.METHOD_OBJECT)
-
-    def _return_field(self, row: rel.FieldObject) -> None:
-        self._return_member(row.site, "field", row.field, api.FIELD, heap.FIELD_OBJECT)
-
-    def _return_member(self, site: int, sort: str, member: int, owner: str, kind: int) -> None:
-        """Returns a member object; one that the JDK's code finds is followed over direct flow only."""
-        if self._is_inside_jdk(site):
-            self._result(site, [self._constraints.generic(self._program.type_named(owner))])
-        else:
-            self._result(site, [self._metaobject(sort, member, owner, kind)])
-
-    def _return_unknown(self, row: rel.UnknownObject) -> None:
-        each, call = self.sites[row.site]
-        owner = {"method": api.METHOD, "constructor": api.CONSTRUCTOR, "field": api.FIELD}.get(
-            each.sort, CLASS
-        )
-        key = ("unknown", row.site)
-        if key not in self._metaobjects:
-            self._metaobjects[key] = self._constraints.object(
-                heap.UNKNOWN, self._program.type_named(owner), call.method, call.offset, row.site
-            )
-        self._result(row.site, [self._metaobjects[key]])
-
-    def _make_array(self, row: rel.NewArray) -> None:
-        self._result(
-            row.site,
-            [self._metaobject("array", row.type, self._program.name_of_type(row.type), heap.REFLECTIVE)],
-        )
-
-    def _create(self, row: rel.NewInstanceTarget) -> None:
-        """A new object flows to the result, its constructor runs on it."""
-        each, call = self.sites[row.site]
-        constraints = self._constraints
-        declaring = self._program.name_of_method(row.method)[0]
-        key = ("instance", declaring)
-        if key not in self._metaobjects:
-            self._metaobjects[key] = constraints.object(
-                heap.REFLECTIVE, declaring, call.method, call.offset, row.site
-            )
-        receiver = constraints.fresh()
-        constraints.put(receiver, self._metaobjects[key])
-        self._result(row.site, [self._metaobjects[key]])
-        constraints.initialise([declaring], call.method, call.offset, row.site)
-        arguments = self._arguments(each, call, row.method, 1)
-        thrown = call.thrown if each.role == api.CLASS_NEW else self._wrapped(call)
-        constraints.call(row.site, SPECIAL, row.method, receiver, arguments, NONE, thrown, REFLECTION)
-
-    def _invoke(self, row: rel.ResolvedInvoke) -> None:
-        """The receiver, the elements of the argument array, the result and what is thrown flow as in a call."""
-        each, call = self.sites[row.site]
-        constraints, program = self._constraints, self._program
-        declaring, _, descriptor = program.name_of_method(row.method)
-        flags = program.flags_of_method(row.method)
-        returned = descriptor.rpartition(")")[2]
-        result = call.result if returned[0] in "L[" else NONE
-        if result < 0 <= call.result and returned != "V":
-            self._result(row.site, [self._boxed(returned)])
-        thrown = self._wrapped(call)
-        if flags & ACC_STATIC:
-            constraints.initialise([declaring], call.method, call.offset, row.site)
-            arguments = self._arguments(each, call, row.method, 0)
-            constraints.call(row.site, STATIC, row.method, NONE, arguments, result, thrown, REFLECTION)
-            return
-        receiver = self._cast(call, call.argument(each.target), declaring)
-        if receiver < 0:
-            return
-        arguments = self._arguments(each, call, row.method, 1)
-        if flags & PRIVATE and not flags & ABSTRACT:
-            constraints.call(row.site, SPECIAL, row.method, receiver, arguments, result, thrown, REFLECTION)
-        else:
-            signature = program.signature_of(row.method)
-            constraints.call(row.site, VIRTUAL, signature, receiver, arguments, result, thrown, REFLECTION)
-
-    def _cast(self, call: SiteCall, pointer: int, type_: int) -> int:
-        """Returns a pointer to those objects of `pointer`, an operand of `call`, that are of `type_`."""
-        if pointer < 0:
-            return NONE
-        cast = self._casts.get((call.site, pointer, type_))
-        if cast is None:
-            cast = self._casts[call.site, pointer, type_] = self._constraints.fresh()
-            self._constraints.add(schema.Cast, call.method, call.offset, pointer, type_, cast)
-        return cast
-
-    def _elements(self, call: SiteCall, array: int) -> int:
-        """Returns the pointer to what is in an array that `call` takes."""
-        elements = self._loaded.get((call.site, array))
-        if elements is None:
-            elements = self._loaded[call.site, array] = self._constraints.fresh()
-            self._constraints.add(schema.ArrayLoad, call.method, call.offset, array, elements)
-        return elements
-
-    def _arguments(self, each: Api, call: SiteCall, method: int, shift: int) -> list[tuple[int, int]]:
-        """Returns (position, pointer) of the reference arguments that come out of the argument array."""
-        array = call.argument(each.arguments) if each.arguments >= 0 else NONE
-        if array < 0:
-            return []
-        wanted = self._program.parameter_types(method)
-        length = self._lengths.get((call.site, each.arguments))
-        if length is not None and length != len(wanted):
-            return []
-        found = []
-        for index, type_ in enumerate(wanted):
-            if type_ < 0:
-                continue
-            if length is not None:
-                source = self._exact[call.site].get((each.arguments, index), NONE)
-            else:
-                source = self._elements(call, array)
-            pointer = self._cast(call, source, type_)
-            if pointer >= 0:
-                found.append((index + shift, pointer))
-        return found
-
-    def _boxed(self, letter: str) -> int:
-        """Returns the object of the wrapper class of a primitive type."""
-        name = next(name for name, each in WRAPPERS.items() if each == letter)
-        return self._metaobject("boxed", ord(letter), f"java/lang/{name}", heap.REFLECTIVE)
-
-    def _wrapped(self, call: SiteCall) -> int:
-        """Returns the pointer for what the callee throws; an InvocationTargetException with it is thrown instead."""
-        type_ = self._program.type_named(INVOCATION_TARGET)
-        if call.thrown < 0 or type_ < 0:
-            return call.thrown
-        if call.site in self._inner:
-            return self._inner[call.site]
-        inner, outer = self._constraints.fresh(), self._constraints.fresh()
-        self._constraints.put(outer, self._metaobject("thrown", 0, INVOCATION_TARGET, heap.REFLECTIVE))
-        self._constraints.add(schema.Assign, call.method, call.offset, outer, call.thrown)
-        for field in self._program.fields_of(type_):
-            if self._program.name_of_field(field)[1] == "target":
-                self._constraints.add(schema.Store, call.method, call.offset, inner, field, outer)
-        self._inner[call.site] = inner
-        return inner
-
-    def _access(self, row: rel.ResolvedField) -> None:
-        """Loads or stores the field, of the objects at the receiver or the static one."""
-        each, call = self.sites[row.site]
-        constraints, program = self._constraints, self._program
-        declaring, _, descriptor = program.name_of_field(row.field)
-        reference = descriptor[0] in "L["
-        writing = each.role == api.FIELD_SET
-        if program.flags_of_field(row.field) & ACC_STATIC:
-            constraints.initialise([declaring], call.method, call.offset, row.site)
-            base = NONE
-        else:
-            base = self._cast(call, call.argument(each.target), declaring)
-            if base < 0:
-                return
-        if writing:
-            type_ = program.type_named(descriptor[1:-1] if descriptor[0] == "L" else descriptor)
-            value = self._cast(call, call.argument(each.arguments), type_) if reference else NONE
-            if value >= 0 and base >= 0:
-                constraints.add(schema.Store, call.method, call.offset, value, row.field, base)
-            elif value >= 0:
-                constraints.add(schema.StaticStore, call.method, call.offset, value, row.field)
-        elif not reference:
-            self._result(row.site, [self._boxed(descriptor)])
-        elif call.result >= 0 and base >= 0:
-            constraints.add(schema.Load, call.method, call.offset, base, row.field, call.result)
-        elif call.result >= 0:
-            constraints.add(schema.StaticLoad, call.method, call.offset, row.field, call.result)

@@ -1,4 +1,7 @@
-"""The reflective API as a table: which methods play which role, and where their operands stand."""
+"""The reflective API as a table: which methods play which role, and where their operands stand.
+
+Sources: the API specification of java.lang.Class, java.lang.reflect and java.lang.invoke; for `Unsafe`, its source.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,49 @@ CLASS, METHOD, CONSTRUCTOR, FIELD, ARRAY = (
     "java/lang/reflect/Field",
     "java/lang/reflect/Array",
 )
+HANDLE, VAR_HANDLE, METHOD_TYPE_CLASS, HANDLES, LOOKUP = (
+    "java/lang/invoke/MethodHandle",
+    "java/lang/invoke/VarHandle",
+    "java/lang/invoke/MethodType",
+    "java/lang/invoke/MethodHandles",
+    "java/lang/invoke/MethodHandles$Lookup",
+)
+UPDATER = "java/util/concurrent/atomic/AtomicReferenceFieldUpdater"
+# Where handles, method types and var handles come from.
+LINKING = (HANDLE, HANDLES, LOOKUP, METHOD_TYPE_CLASS)
+UNSAFES = ("jdk/internal/misc/Unsafe", "sun/misc/Unsafe")
 
+# Reference kinds of method handles (JVMS 4.4.8).
+GET_FIELD, GET_STATIC, PUT_FIELD, PUT_STATIC, CALL_VIRTUAL, CALL_STATIC, CALL_SPECIAL, NEW, CALL_INTERFACE = (
+    range(1, 10)
+)
 # Roles.
 FOR_NAME, GET_MEMBER, CLASS_NEW, CONSTRUCTOR_NEW, INVOKE, FIELD_GET, FIELD_SET, RELATED, ARRAY_NEW = (
-    "class-by-name", "member", "class-new-instance", "constructor-new-instance", "invoke", "field-get", "field-set",
-    "related-class", "array-new-instance",
+    "class-by-name",
+    "member",
+    "class-new-instance",
+    "constructor-new-instance",
+    "invoke",
+    "field-get",
+    "field-set",
+    "related-class",
+    "array-new-instance",
+)
+OFFSET, MEMORY, METHOD_TYPE, FIND_HANDLE, UNREFLECT, MAKE_HANDLE, SAME_HANDLE, CALL_HANDLE, ARRAY_VAR_HANDLE = (
+    "field-offset", "memory-access", "method-type", "find-handle", "unreflect", "make-handle", "same-handle",
+    "call-handle", "array-var-handle",
 )  # fmt: skip
 
 
 class Api(NamedTuple):
-    """A method of the reflective API.
+    """A method of the reflective API; all of its name, if `descriptor` is empty.
 
     Operands are argument positions (the receiver of an instance method is 0), -1 where there is none:
     `subject` is the class, method or field object that it works on, `name` the string, `classes` the array of
     parameter classes, `target` the object on which it acts, `arguments` the array of arguments or the value.
-    `initialises` says whether it initialises the class it finds.
+    `initialises` says whether it initialises the class it finds, `always` whether it counts in every mode, `cut`
+    whether only the rules say what it returns (an object of class `returns` if that isn't empty), `kind` which
+    kind of method handle it returns.
     """
 
     owner: str
@@ -40,9 +71,14 @@ class Api(NamedTuple):
     sort: str = ""
     declared: bool = False
     initialises: bool = False
+    always: bool = False
+    cut: bool = True
+    returns: str = ""
+    kind: int = 0
 
 
 _STRING, _CLASSES, _OBJECT = "Ljava/lang/String;", "[Ljava/lang/Class;", "Ljava/lang/Object;"
+_HANDLE, _TYPE, _CLASS = f"L{HANDLE};", f"L{METHOD_TYPE_CLASS};", f"L{CLASS};"
 _PRIMITIVES = {
     "Boolean": "Z", "Byte": "B", "Char": "C", "Short": "S", "Int": "I", "Long": "J", "Float": "F", "Double": "D",
 }  # fmt: skip
@@ -69,8 +105,8 @@ API: tuple[Api, ...] = (
     ),
     Api(CLASS, "getSuperclass", f"()L{CLASS};", RELATED, 0, sort="superclass"),
     Api(CLASS, "getComponentType", f"()L{CLASS};", RELATED, 0, sort="component"),
-    Api(ARRAY, "newInstance", f"(L{CLASS};I){_OBJECT}", ARRAY_NEW, 0),
-    Api(ARRAY, "newInstance", f"(L{CLASS};[I){_OBJECT}", ARRAY_NEW, 0),
+    Api(ARRAY, "newInstance", f"(L{CLASS};I){_OBJECT}", ARRAY_NEW, 0, cut=False),
+    Api(ARRAY, "newInstance", f"(L{CLASS};[I){_OBJECT}", ARRAY_NEW, 0, cut=False),
     Api(CLASS, "newInstance", f"(){_OBJECT}", CLASS_NEW, 0),
     Api(CONSTRUCTOR, "newInstance", f"([{_OBJECT}){_OBJECT}", CONSTRUCTOR_NEW, 0, arguments=1),
     Api(METHOD, "invoke", f"({_OBJECT}[{_OBJECT}){_OBJECT}", INVOKE, 0, target=1, arguments=2),
@@ -78,4 +114,71 @@ API: tuple[Api, ...] = (
     Api(FIELD, "set", f"({_OBJECT}{_OBJECT})V", FIELD_SET, 0, target=1, arguments=2),
     *(Api(FIELD, f"get{name}", f"({_OBJECT}){letter}", FIELD_GET, 0, target=1) for name, letter in _PRIMITIVES.items()),
     *(Api(FIELD, f"set{name}", f"({_OBJECT}{letter})V", FIELD_SET, 0, target=1) for name, letter in _PRIMITIVES.items()),
+    # Fields without reflection: var handles, and offsets of fields.
+    *(
+        Api(LOOKUP, name, f"({_CLASS}{_STRING}{_CLASS})L{VAR_HANDLE};", GET_MEMBER, 1, 2, sort="field", declared=True,
+            always=True, returns=VAR_HANDLE)
+        for name in ("findVarHandle", "findStaticVarHandle")
+    ),
+    Api(LOOKUP, "unreflectVarHandle", f"(L{FIELD};)L{VAR_HANDLE};", UNREFLECT, 1, sort="field", returns=VAR_HANDLE),
+    Api(HANDLES, "arrayElementVarHandle", f"({_CLASS})L{VAR_HANDLE};", ARRAY_VAR_HANDLE, always=True,
+        returns=VAR_HANDLE),
+    *(Api(VAR_HANDLE, f"get{how}", "", FIELD_GET, 0, target=1, always=True)
+      for how in ("", "Volatile", "Acquire", "Opaque")),
+    *(Api(VAR_HANDLE, name, "", FIELD_SET, 0, target=1, always=True)
+      for name in ("set", "setVolatile", "setRelease", "setOpaque", "compareAndSet", "compareAndExchange",
+                   "compareAndExchangeAcquire", "compareAndExchangeRelease", "weakCompareAndSet",
+                   "weakCompareAndSetPlain", "weakCompareAndSetAcquire", "weakCompareAndSetRelease", "getAndSet",
+                   "getAndSetAcquire", "getAndSetRelease")),
+    Api(UPDATER, "newUpdater", f"({_CLASS}{_CLASS}{_STRING})L{UPDATER};", GET_MEMBER, 0, 2, sort="field",
+        declared=True, always=True, cut=False),
+    *(Api(owner, "objectFieldOffset", f"({_CLASS}{_STRING})J", GET_MEMBER, 1, 2, sort="field", declared=True,
+          always=True, cut=False) for owner in UNSAFES),
+    *(Api(owner, name, f"(L{FIELD};)J", OFFSET, 1, always=True, cut=False)
+      for owner in UNSAFES for name in ("objectFieldOffset", "staticFieldOffset")),
+    *(Api(owner, f"{how}{what}{order}", "", MEMORY, target=1, always=True)
+      for owner in UNSAFES for what in ("Reference", "Object")
+      for how, orders in (
+          ("get", ("", "Volatile", "Acquire", "Opaque")), ("put", ("", "Volatile", "Release", "Opaque")),
+          ("putOrdered", ("",)), ("compareAndSwap", ("",)), ("compareAndSet", ("",)),
+          ("compareAndExchange", ("", "Acquire", "Release")), ("weakCompareAndSet", ("", "Plain", "Acquire", "Release")),
+          ("getAndSet", ("", "Acquire", "Release")),
+      ) for order in orders),
+    # Method handles.
+    Api(METHOD_TYPE_CLASS, "methodType", f"({_CLASS}){_TYPE}", METHOD_TYPE),
+    Api(METHOD_TYPE_CLASS, "methodType", f"({_CLASS}{_CLASS}){_TYPE}", METHOD_TYPE),
+    Api(METHOD_TYPE_CLASS, "methodType", f"({_CLASS}{_CLASSES}){_TYPE}", METHOD_TYPE, classes=1),
+    Api(METHOD_TYPE_CLASS, "methodType", f"({_CLASS}{_CLASS}{_CLASSES}){_TYPE}", METHOD_TYPE, classes=2),
+    *(
+        Api(LOOKUP, name, f"({_CLASS}{_STRING}{_CLASS if kind <= PUT_STATIC else _TYPE}{more}){_HANDLE}", FIND_HANDLE,
+            1, 2, sort="handle", returns=HANDLE, kind=kind)
+        for name, kind, more in (
+            ("findGetter", GET_FIELD, ""), ("findStaticGetter", GET_STATIC, ""), ("findSetter", PUT_FIELD, ""),
+            ("findStaticSetter", PUT_STATIC, ""), ("findVirtual", CALL_VIRTUAL, ""), ("findStatic", CALL_STATIC, ""),
+            ("findSpecial", CALL_SPECIAL, _CLASS),
+        )
+    ),
+    Api(LOOKUP, "findConstructor", f"({_CLASS}{_TYPE}){_HANDLE}", FIND_HANDLE, 1, sort="handle", returns=HANDLE,
+        kind=NEW),
+    Api(LOOKUP, "findClass", f"({_STRING}){_CLASS}", FOR_NAME, named=1),
+    *(
+        Api(LOOKUP, name, descriptor, UNREFLECT, 1, sort="handle", returns=HANDLE, kind=kind)
+        for name, descriptor, kind in (
+            ("unreflect", f"(L{METHOD};){_HANDLE}", 0), ("unreflectConstructor", f"(L{CONSTRUCTOR};){_HANDLE}", NEW),
+            ("unreflectSpecial", f"(L{METHOD};{_CLASS}){_HANDLE}", CALL_SPECIAL),
+            ("unreflectGetter", f"(L{FIELD};){_HANDLE}", GET_FIELD),
+            ("unreflectSetter", f"(L{FIELD};){_HANDLE}", PUT_FIELD),
+        )
+    ),
+    *(Api(HANDLE, name, "", SAME_HANDLE, 0) for name in ("asType", "asFixedArity")),
+    *(Api(HANDLE, name, "", MAKE_HANDLE, returns=HANDLE)
+      for name in ("bindTo", "asSpreader", "asCollector", "asVarargsCollector", "withVarargs")),
+    *(Api(HANDLES, name, "", MAKE_HANDLE, returns=HANDLE)
+      for name in ("arrayElementGetter", "arrayElementSetter", "catchException", "collectArguments", "constant",
+                   "countedLoop", "doWhileLoop", "dropArguments", "dropArgumentsToMatch", "dropReturn",
+                   "explicitCastArguments", "exactInvoker", "filterArguments", "filterReturnValue", "foldArguments",
+                   "guardWithTest", "identity", "insertArguments", "invoker", "iteratedLoop", "loop",
+                   "permuteArguments", "spreadInvoker", "throwException", "tryFinally", "whileLoop")),
+    *(Api(HANDLE, name, "", CALL_HANDLE, 0, always=True) for name in ("invoke", "invokeExact")),
+    Api(HANDLE, "invokeWithArguments", f"([{_OBJECT}){_OBJECT}", CALL_HANDLE, 0, arguments=1, always=True),
 )  # fmt: skip

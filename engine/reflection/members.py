@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from cypher.program import Program
 from engine.reflection.names import (
@@ -26,6 +27,9 @@ from engine.reflection.relations import (
 )
 from engine.rules import Table, rule
 
+# Stands for any class among the parameter classes.
+ANY_CLASS: Any = -1
+
 
 @rule("parameterClass", JAVA)
 def parameter_class(variables: Table[ParameterVariable], classes: Table[ClassAt]) -> Iterator[ParameterClass]:
@@ -36,6 +40,19 @@ def parameter_class(variables: Table[ParameterVariable], classes: Table[ClassAt]
     for variable in variables:
         for found in classes.where(pointer=variable.variable):
             yield ParameterClass(variable.site, variable.place, found.type)
+
+
+@rule("unknownParameter", JAVA)
+def unknown_parameter(
+    variables: Table[ParameterVariable], operands: Table[UnknownAt]
+) -> Iterator[ParameterClass]:
+    """Admits any class at an index of the parameter classes where an unknown one may stand.
+
+    parameterClass(i, n, ANY) :- exactArgument(i, n, v), points-to(v, c), c^u.
+    """
+    for variable in variables:
+        if operands.where(pointer=variable.variable):
+            yield ParameterClass(variable.site, variable.place, ANY_CLASS)
 
 
 @rule("memberCandidate", LIVSHITS)
@@ -70,6 +87,12 @@ def constructor_candidates(
                     yield Candidate(site.site, method)  # type: ignore[arg-type]
 
 
+def may_be(parameters: Table[ParameterClass], site: int, place: int, type_: int) -> bool:
+    """Returns whether the class at `place` that `site` asks for may be `type_`."""
+    known: Any = parameters.everything
+    return (site, place, type_) in known or (site, place, ANY_CLASS) in known
+
+
 @rule("methodObject", LIVSHITS)
 def method_object(
     candidates: Table[Candidate],
@@ -90,8 +113,7 @@ def method_object(
         if known:
             wanted = parameter_descriptors(program.name_of_method(candidate.method)[2])
             if all(each.length != len(wanted) for each in known) or not all(
-                ParameterClass(candidate.site, index, class_of_descriptor(program, each))  # type: ignore[arg-type]
-                in parameters.everything
+                may_be(parameters, candidate.site, index, class_of_descriptor(program, each))
                 for index, each in enumerate(wanted)
             ):
                 continue

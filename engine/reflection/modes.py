@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from engine.reflection import actions, entries, members
+from engine.reflection import actions, entries, handles, members
 from engine.rules import Rule, rules_of
 
-RULES: tuple[Rule, ...] = tuple(rules_of(entries, members, actions))
+RULES: tuple[Rule, ...] = tuple(rules_of(entries, members, actions, handles))
 
+# What a JVM does in every mode: fields are accessed by var handles and offsets, constant method handles are called.
+_JAVA = (
+    "fieldObject", "load, store", "offsetField", "memoryAccess", "P-GetMtd", "arrayVarHandle", "handleTarget",
+    "madeTarget",
+)  # fmt: skip
 MODES: dict[str, tuple[str, ...]] = {
-    "none": (),
+    "none": _JAVA,
     "points-to": (
-        "classObjects", "calls.clinit", "P-ForName", "relatedClass", "unknownRelated", "newArray",
-        "parameterClass", "memberCandidate", "constructorTypes", "methodObject", "fieldObject", "P-GetMtd",
-        "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke", "load, store",
+        *_JAVA, "classObjects", "calls.clinit", "P-ForName", "relatedClass", "unknownRelated", "newArray",
+        "parameterClass", "unknownParameter", "memberCandidate", "constructorTypes", "methodObject",
+        "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke", "handleCandidate", "handleObject", "P-Lookup",
+        "unreflect", "unreflectVarHandle", "P-Unreflect", "methodType", "madeHandle",
     ),
 }  # fmt: skip
 DEFAULT = "points-to"
@@ -21,3 +27,8 @@ DEFAULT = "points-to"
 def rules_in(mode: str) -> list[Rule]:
     """Returns the rules of `mode`."""
     return [each for each in RULES if each.name in MODES[mode]]
+
+
+def follows_reflection(mode: str) -> bool:
+    """Returns whether calls of java.lang.reflect have an effect in `mode`."""
+    return mode != "none"

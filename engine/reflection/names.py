@@ -98,6 +98,23 @@ class Members:
                 seen.add(descriptor)
                 yield method
 
+    def inherited_methods(self, type_: int, name: str) -> Iterator[int]:
+        """Yields the methods of this name of a class and its supertypes, whoever may call them."""
+        seen: set[str] = set()
+        for each in self._lookup_order(type_) if type_ >= 0 else ():
+            for method in self._declared(each, name):
+                descriptor = self.program.name_of_method(method)[2]
+                if descriptor not in seen:
+                    seen.add(descriptor)
+                    yield method
+
+    def inherited_fields(self, type_: int, name: str) -> Iterator[int]:
+        """Yields the field to which a reference resolves (JVMS 5.4.3.2), if any."""
+        for each in self._lookup_order(type_) if type_ >= 0 else ():
+            for field in self._declared_fields(each).get(name, ()):
+                yield field
+                return
+
     def constructors(self, type_: int, declared: bool) -> Iterator[int]:
         """Yields the constructors that `get[Declared]Constructor(…)` may find, whatever the parameters."""
         for method in self._declared(type_, "<init>") if type_ >= 0 else ():
@@ -108,7 +125,7 @@ class Members:
         """Yields the field that `get[Declared]Field(name)` finds (JVMS 5.4.3.2 for the public ones), if any."""
         if type_ < 0:
             return
-        for each in [type_] if declared else self._field_order(type_):
+        for each in [type_] if declared else self._lookup_order(type_):
             for field in self._declared_fields(each).get(name, ()):
                 if declared or self.program.flags_of_field(field) & PUBLIC:
                     yield field
@@ -122,8 +139,8 @@ class Members:
                 index.setdefault(self.program.name_of_field(field)[1], []).append(field)
         return index
 
-    def _field_order(self, type_: int) -> list[int]:
-        """Returns the class, its superinterfaces and its superclasses, in the order of field lookup."""
+    def _lookup_order(self, type_: int) -> list[int]:
+        """Returns the class, its superinterfaces and its superclasses, in the order of field lookup (JVMS 5.4.3.2)."""
         order = self._orders.get(type_)
         if order is None:
             found: dict[int, None] = {}

@@ -38,10 +38,46 @@ class FieldAt(NamedTuple):
     field: Field
 
 
-class UnknownAt(NamedTuple):
-    """Holds if `pointer` may be a string, class, method or field object of which nothing is known."""
+class HandleAt(NamedTuple):
+    """Holds if `pointer` may be the direct method handle of `member`; `kind` is its reference kind (JVMS 4.4.8)."""
 
     pointer: Variable
+    member: Method
+    kind: int
+
+
+class MadeAt(NamedTuple):
+    """Holds if `pointer` may be the method handle that the call `made` makes of others."""
+
+    pointer: Variable
+    made: CallSite
+
+
+class MethodTypeAt(NamedTuple):
+    """Holds if `pointer` may be the method type that the call `made` returns."""
+
+    pointer: Variable
+    made: CallSite
+
+
+class UnknownAt(NamedTuple):
+    """Holds if `pointer` may be a string, class, method or field object or handle of which nothing is known."""
+
+    pointer: Variable
+
+
+class MethodTypeObject(NamedTuple):
+    """Holds if `site` returns the method type `made`, which is its own."""
+
+    site: CallSite
+    made: CallSite
+
+
+class MadeHandle(NamedTuple):
+    """Holds if `site` returns the method handle `made`, which it makes of others."""
+
+    site: CallSite
+    made: CallSite
 
 
 class ForName(NamedTuple):
@@ -124,8 +160,72 @@ class FieldCall(NamedTuple):
     writes: int
 
 
+class OffsetCall(NamedTuple):
+    """Holds if `site` asks where in objects the field is that it names itself, or that is at `receiver`.
+
+    `scope` tells who sees the offset.
+    """
+
+    site: CallSite
+    receiver: Variable
+    scope: str
+
+
+class MemoryCall(NamedTuple):
+    """Holds if `site` accesses an object at an offset that some site of `scope` asked for."""
+
+    site: CallSite
+    scope: str
+
+
+class LookupCall(NamedTuple):
+    """Holds if `site` asks for a handle, of this `kind`, of the member `name` of the class at `receiver`.
+
+    `type` is the pointer to its method type (-1 for fields).
+    """
+
+    site: CallSite
+    kind: int
+    receiver: Variable
+    name: Variable
+    type: Variable
+
+
+class UnreflectCall(NamedTuple):
+    """Holds if `site` asks for a handle of the member at `receiver`; `kind` 0 is that by which a method is called, -1 a var handle."""
+
+    site: CallSite
+    kind: int
+    receiver: Variable
+
+
+class ArrayHandleCall(NamedTuple):
+    """Holds if `site` asks for the var handle of arrays."""
+
+    site: CallSite
+
+
+class MethodTypeCall(NamedTuple):
+    """Holds if `site` asks for a method type of classes that it lists."""
+
+    site: CallSite
+
+
+class MakeCall(NamedTuple):
+    """Holds if `site` makes a method handle of others."""
+
+    site: CallSite
+
+
+class HandleCall(NamedTuple):
+    """Holds if `site` calls the method handle at `receiver`."""
+
+    site: CallSite
+    receiver: Variable
+
+
 class ParameterClass(NamedTuple):
-    """Holds if the parameter class at `place` that `site` asks for may be `type`."""
+    """Holds if the parameter class at `place` that `site` asks for may be `type`; place -1 is what is returned."""
 
     site: CallSite
     place: int
@@ -200,3 +300,49 @@ class ResolvedField(NamedTuple):
 
     site: CallSite
     field: Field
+
+
+class OffsetField(NamedTuple):
+    """Holds if `site` may ask where in objects `field` is; `scope` as in `OffsetCall`."""
+
+    site: CallSite
+    field: Field
+    scope: str
+
+
+class MemoryAccess(NamedTuple):
+    """Holds if `site` may access `field` by its offset."""
+
+    site: CallSite
+    field: Field
+
+
+class HandleCandidate(NamedTuple):
+    """Holds if `member` has the class and the name that `site` asks for, whatever its type."""
+
+    site: CallSite
+    member: Method
+    kind: int
+
+
+class HandleObject(NamedTuple):
+    """Holds if `site` may return the direct method handle of `member` with this reference `kind`."""
+
+    site: CallSite
+    member: Method
+    kind: int
+
+
+class HandleTarget(NamedTuple):
+    """Holds if `site` may do what the direct method handle of `member` does."""
+
+    site: CallSite
+    member: Method
+    kind: int
+
+
+class MadeTarget(NamedTuple):
+    """Holds if `site` may call the method handle that the call `made` makes of others."""
+
+    site: CallSite
+    made: CallSite

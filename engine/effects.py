@@ -1,0 +1,286 @@
+"""What derived rows do: reflective calls return objects, create them, call methods, and access fields."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from cypher import schema
+from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
+from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
+from engine import heap
+from engine.constraints import CLASS, Constraints
+from engine.models import WRAPPERS, SiteCall
+from engine.reflection import api
+from engine.reflection import relations as rel
+from engine.reflection.api import Api
+from engine.sites import REFLECTION
+
+INVOCATION_TARGET = "java/lang/reflect/InvocationTargetException"
+
+
+class Effects:
+    """Enters what follows from derived rows.
+
+    `sites` are the reflective calls; `exact` are the variables of elements of arrays that calls take, by (argument
+    position, index), and `lengths` the lengths of those arrays, by (site, argument position).
+    """
+
+    def __init__(self, constraints: Constraints) -> None:
+        self._constraints, self._program = constraints, constraints.program
+        self._confined = constraints.confined
+        self.sites: dict[int, tuple[Api, SiteCall]] = {}
+        self.exact: dict[int, dict[tuple[int, int], int]] = defaultdict(dict)
+        self.lengths: dict[tuple[int, int], int] = {}
+        self._metaobjects: dict[tuple[str, int], int] = {}
+        # What was made for a site once and serves all its targets.
+        self._casts: dict[tuple[int, int, int], int] = {}
+        self._loaded: dict[tuple[int, int], int] = {}
+        self._inner: dict[int, int] = {}
+        self.by_head: dict[type, Callable[[Any], None]] = {
+            rel.ClassObject: self._return_class,
+            rel.InitialisedBy: self._initialise,
+            rel.MethodObject: self._return_method,
+            rel.FieldObject: self._return_field,
+            rel.UnknownObject: self._return_unknown,
+            rel.NewArray: self._make_array,
+            rel.NewInstanceTarget: self._create,
+            rel.ResolvedInvoke: self._invoke,
+            rel.ResolvedField: self._access,
+        }
+
+    def metaobject(self, sort: str, what: int, class_name: str, kind: int) -> int:
+        """Returns the object that stands for a method, constructor or field, made on first use."""
+        known = self._metaobjects.get((sort, what))
+        if known is None:
+            type_ = self._program.type_named(class_name)
+            known = self._metaobjects[sort, what] = self._constraints.object(kind, type_, payload=what)
+        return known
+
+    def supplies(self, each: Api, call: SiteCall) -> bool:
+        """Returns whether the rules alone say what a call returns.
+
+        What the JDK's code does with java.lang.invoke it does by bodies; handles are followed over direct flow.
+        """
+        return each.cut and not (each.owner in api.LINKING and self._confined.covers_one(call.method))
+
+    def give(self, site: int, objects: Iterable[int]) -> None:
+        """Has a site return objects."""
+        result = self.sites[site][1].result
+        if result >= 0:
+            for obj in objects:
+                self._constraints.put(result, obj)
+
+    def _return_class(self, row: rel.ClassObject) -> None:
+        if self._is_inside_jdk(row.site) and self._confined.confines(row.type):
+            self.give(row.site, [self._constraints.generic(self._program.type_named(CLASS))])
+        else:
+            self.give(row.site, [self._constraints.class_object(row.type)])
+
+    def _is_inside_jdk(self, site: int) -> bool:
+        return self._confined.covers_one(self.sites[site][1].method)
+
+    def _initialise(self, row: rel.InitialisedBy) -> None:
+        call = self.sites[row.site][1]
+        self._constraints.initialise([row.type], call.method, call.offset, row.site)
+
+    def _return_method(self, row: rel.MethodObject) -> None:
+        name = self._program.name_of_method(row.method)[1]
+        owner = api.CONSTRUCTOR if name == "<init>" else api.METHOD
+        self._return_member(row.site, "method", row.method, owner, heap.METHOD_OBJECT)
+
+    def _return_field(self, row: rel.FieldObject) -> None:
+        self._return_member(row.site, "field", row.field, api.FIELD, heap.FIELD_OBJECT)
+
+    def _return_member(self, site: int, sort: str, member: int, owner: str, kind: int) -> None:
+        """Returns a member object; one that the JDK's code finds is followed over direct flow only."""
+        each, call = self.sites[site]
+        if not self.supplies(each, call):
+            return
+        owner = each.returns or owner
+        if self._is_inside_jdk(site):
+            self.give(site, [self._constraints.generic(self._program.type_named(owner))])
+        else:
+            self.give(site, [self.metaobject(f"{sort} {owner}", member, owner, kind)])
+
+    def _return_unknown(self, row: rel.UnknownObject) -> None:
+        each, call = self.sites[row.site]
+        if not self.supplies(each, call):
+            return
+        owner = each.returns or {
+            "method": api.METHOD,
+            "constructor": api.CONSTRUCTOR,
+            "field": api.FIELD,
+        }.get(each.sort, CLASS)
+        key = ("unknown", row.site)
+        if key not in self._metaobjects:
+            self._metaobjects[key] = self._constraints.object(
+                heap.UNKNOWN, self._program.type_named(owner), call.method, call.offset, row.site
+            )
+        self.give(row.site, [self._metaobjects[key]])
+
+    def _make_array(self, row: rel.NewArray) -> None:
+        self.give(
+            row.site,
+            [self.metaobject("array", row.type, self._program.name_of_type(row.type), heap.REFLECTIVE)],
+        )
+
+    def _create(self, row: rel.NewInstanceTarget) -> None:
+        """A new object flows to the result, its constructor runs on it."""
+        each, call = self.sites[row.site]
+        constraints = self._constraints
+        declaring = self._program.name_of_method(row.method)[0]
+        made = self.instance(declaring, call)
+        receiver = constraints.fresh()
+        constraints.put(receiver, made)
+        self.give(row.site, [made])
+        constraints.initialise([declaring], call.method, call.offset, row.site)
+        arguments = self._arguments(each, call, row.method, 1)
+        thrown = call.thrown if each.role == api.CLASS_NEW else self._wrapped(call)
+        constraints.call(row.site, SPECIAL, row.method, receiver, arguments, NONE, thrown, REFLECTION)
+
+    def instance(self, type_: int, call: SiteCall) -> int:
+        """Returns the object of a class that reflection makes, first at `call`."""
+        key = ("instance", type_)
+        if key not in self._metaobjects:
+            self._metaobjects[key] = self._constraints.object(
+                heap.REFLECTIVE, type_, call.method, call.offset, call.site
+            )
+        return self._metaobjects[key]
+
+    def _invoke(self, row: rel.ResolvedInvoke) -> None:
+        """The receiver, the elements of the argument array, the result and what is thrown flow as in a call."""
+        each, call = self.sites[row.site]
+        constraints, program = self._constraints, self._program
+        declaring, _, descriptor = program.name_of_method(row.method)
+        flags = program.flags_of_method(row.method)
+        returned = descriptor.rpartition(")")[2]
+        result = call.result if returned[0] in "L[" else NONE
+        if result < 0 <= call.result and returned != "V":
+            self.give(row.site, [self.boxed(returned)])
+        thrown = self._wrapped(call)
+        if flags & ACC_STATIC:
+            constraints.initialise([declaring], call.method, call.offset, row.site)
+            arguments = self._arguments(each, call, row.method, 0)
+            constraints.call(row.site, STATIC, row.method, NONE, arguments, result, thrown, REFLECTION)
+            return
+        receiver = self.cast(call, call.argument(each.target), declaring)
+        if receiver < 0:
+            return
+        arguments = self._arguments(each, call, row.method, 1)
+        if flags & PRIVATE and not flags & ABSTRACT:
+            constraints.call(row.site, SPECIAL, row.method, receiver, arguments, result, thrown, REFLECTION)
+        else:
+            signature = program.signature_of(row.method)
+            constraints.call(row.site, VIRTUAL, signature, receiver, arguments, result, thrown, REFLECTION)
+
+    def cast(self, call: SiteCall, pointer: int, type_: int) -> int:
+        """Returns a pointer to those objects of `pointer`, an operand of `call`, that are of `type_`."""
+        if pointer < 0:
+            return NONE
+        cast = self._casts.get((call.site, pointer, type_))
+        if cast is None:
+            cast = self._casts[call.site, pointer, type_] = self._constraints.fresh()
+            self._constraints.add(schema.Cast, call.method, call.offset, pointer, type_, cast)
+        return cast
+
+    def elements(self, call: SiteCall, array: int) -> int:
+        """Returns the pointer to what is in an array that `call` takes."""
+        elements = self._loaded.get((call.site, array))
+        if elements is None:
+            elements = self._loaded[call.site, array] = self._constraints.fresh()
+            self._constraints.add(schema.ArrayLoad, call.method, call.offset, array, elements)
+        return elements
+
+    def _arguments(self, each: Api, call: SiteCall, method: int, shift: int) -> list[tuple[int, int]]:
+        """Returns (position, pointer) of the reference arguments that come out of the argument array."""
+        array = call.argument(each.arguments) if each.arguments >= 0 else NONE
+        if array < 0:
+            return []
+        wanted = self._program.parameter_types(method)
+        length = self.lengths.get((call.site, each.arguments))
+        if length is not None and length != len(wanted):
+            return []
+        found = []
+        for index, type_ in enumerate(wanted):
+            if type_ < 0:
+                continue
+            if length is not None:
+                source = self.exact[call.site].get((each.arguments, index), NONE)
+            else:
+                source = self.elements(call, array)
+            pointer = self.cast(call, source, type_)
+            if pointer >= 0:
+                found.append((index + shift, pointer))
+        return found
+
+    def boxed(self, letter: str) -> int:
+        """Returns the object of the wrapper class of a primitive type."""
+        name = next(name for name, each in WRAPPERS.items() if each == letter)
+        return self.metaobject("boxed", ord(letter), f"java/lang/{name}", heap.REFLECTIVE)
+
+    def _wrapped(self, call: SiteCall) -> int:
+        """Returns the pointer for what the callee throws; an InvocationTargetException with it is thrown instead."""
+        type_ = self._program.type_named(INVOCATION_TARGET)
+        if call.thrown < 0 or type_ < 0:
+            return call.thrown
+        if call.site in self._inner:
+            return self._inner[call.site]
+        inner, outer = self._constraints.fresh(), self._constraints.fresh()
+        self._constraints.put(outer, self.metaobject("thrown", 0, INVOCATION_TARGET, heap.REFLECTIVE))
+        self._constraints.add(schema.Assign, call.method, call.offset, outer, call.thrown)
+        for field in self._program.fields_of(type_):
+            if self._program.name_of_field(field)[1] == "target":
+                self._constraints.add(schema.Store, call.method, call.offset, inner, field, outer)
+        self._inner[call.site] = inner
+        return inner
+
+    def _access(self, row: rel.ResolvedField) -> None:
+        """Loads or stores the field, of the objects at the receiver or the static one; field -1: array elements."""
+        each, call = self.sites[row.site]
+        program = self._program
+        base, last = call.argument(each.target), max(call.arguments, default=0)
+        value = call.argument(each.arguments if each.arguments >= 0 else last)
+        static = row.field >= 0 and program.flags_of_field(row.field) & ACC_STATIC
+        if each.role != api.FIELD_SET or (last == each.target and not static):
+            value = NONE
+        if row.field < 0:
+            if base >= 0 <= call.result:
+                self._constraints.add(schema.ArrayLoad, call.method, call.offset, base, call.result)
+            if base >= 0 <= value:
+                self._constraints.add(schema.ArrayStore, call.method, call.offset, value, NONE, base)
+            return
+        declaring, _, descriptor = program.name_of_field(row.field)
+        if static:
+            self._constraints.initialise([declaring], call.method, call.offset, row.site)
+            base = NONE
+        else:
+            base = self.cast(call, base, declaring)
+            if base < 0:
+                return
+        if descriptor[0] not in "L[":
+            if each.role == api.FIELD_GET and each.owner == api.FIELD:
+                self.give(row.site, [self.boxed(descriptor)])
+            return
+        value = self.cast(
+            call, value, program.type_named(descriptor[1:-1] if descriptor[0] == "L" else descriptor)
+        )
+        if value >= 0:
+            self.store(call, value, row.field, base)
+        if call.result >= 0:
+            self.load(call, base, row.field, call.result)
+
+    def load(self, call: SiteCall, base: int, field: int, target: int) -> None:
+        """Loads a field at a site; base -1: a static one."""
+        if base >= 0:
+            self._constraints.add(schema.Load, call.method, call.offset, base, field, target)
+        else:
+            self._constraints.add(schema.StaticLoad, call.method, call.offset, field, target)
+
+    def store(self, call: SiteCall, value: int, field: int, base: int) -> None:
+        """Stores to a field at a site; base -1: a static one."""
+        if base >= 0:
+            self._constraints.add(schema.Store, call.method, call.offset, value, field, base)
+        else:
+            self._constraints.add(schema.StaticStore, call.method, call.offset, value, field)

@@ -1,0 +1,338 @@
+"""What calls of method handles do, those of combined handles included (java.lang.invoke).
+
+A handle that is made of others is an object of its own. When it is called, each of those may be called, with
+whatever was passed or bound or returned on the way: which argument goes where is not followed, types decide.
+Only a bound receiver is told from the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from cypher import schema
+from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
+from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
+from engine import heap
+from engine.constraints import Constraints
+from engine.effects import Effects
+from engine.machine import LINKED
+from engine.models import SiteCall
+from engine.reflection import api
+from engine.reflection import relations as rel
+from engine.reflection.api import Api
+from engine.sites import REFLECTION
+
+DIRECT_HANDLE = "java/lang/invoke/DirectMethodHandle"
+VARARGS = 0x80
+# Where `Unsafe` takes the offset.
+_OFFSET_POSITION = 2
+_INVOKERS = ("exactInvoker", "invoker", "spreadInvoker")
+
+
+class Invocation(NamedTuple):
+    """A call of a handle by the site `call`: one of the program, or one that a combined handle makes.
+
+    `arguments` are pointers by position, without the handle; `anything` is the pointer to what may be at any of
+    them, -1 if each is where it stands.
+    """
+
+    call: SiteCall
+    arguments: Mapping[int, int]
+    anything: int
+    result: int
+
+
+@dataclass(frozen=True)
+class Made:
+    """A site that makes a handle of `handles` and of the values `bound`."""
+
+    each: Api
+    call: SiteCall
+    handles: tuple[int, ...]
+    bound: tuple[int, ...]
+
+
+class HandleEffects:
+    """Enters what follows from the rows of the rules for handles.
+
+    `ask(invocation, pointer)` has the rules look at the handles that an invocation may call.
+    """
+
+    def __init__(
+        self, constraints: Constraints, effects: Effects, ask: Callable[[int, int, int], None]
+    ) -> None:
+        self._constraints, self._program, self._effects, self._ask = (
+            constraints,
+            constraints.program,
+            effects,
+            ask,
+        )
+        self.invocations: dict[int, Invocation] = {}
+        self.made: dict[int, Made] = {}
+        self._nested: dict[tuple[int, int, int], int] = {}
+        self._anything: dict[int, int] = {}
+        self._filled: set[str] = set()
+        self.by_head: dict[type, Callable[[Any], None]] = {
+            rel.HandleObject: self._return_handle,
+            rel.MadeHandle: self._return_made,
+            rel.MethodTypeObject: self._return_type,
+            rel.HandleTarget: self._do,
+            rel.MadeTarget: self._call_made,
+            rel.MemoryAccess: self._access_memory,
+        }
+
+    def site_of(self, invocation: int) -> int:
+        """Returns the site of the program on whose behalf a handle is called."""
+        return self.invocations[invocation].call.site if invocation < 0 else invocation
+
+    # --- handles as objects
+    def enter_call(self, each: Api, call: SiteCall) -> None:
+        """Notes a call of a handle."""
+        arguments = {position - 1: pointer for position, pointer in call.arguments.items() if position}
+        anything = NONE
+        if each.name == "invokeWithArguments":
+            length = self._effects.lengths.get((call.site, 1))
+            exact = self._effects.exact.get(call.site, {})
+            arguments = {index: pointer for (_, index), pointer in exact.items()}
+            if length is None:
+                anything = self._effects.elements(call, call.argument(1)) if call.argument(1) >= 0 else NONE
+        self.invocations[call.site] = Invocation(call, arguments, anything, call.result)
+
+    def enter_made(self, each: Api, call: SiteCall, parameters: list[str]) -> None:
+        """Notes a site that makes a handle; `parameters` are the names of its parameter types, the receiver's first."""
+        handles, bound = [], []
+        for position, name in enumerate(parameters):
+            pointer = call.argument(position)
+            if pointer < 0:
+                continue
+            if name.startswith("["):
+                pointer = self._effects.elements(call, pointer)
+            if name.lstrip("[L").rstrip(";") == api.HANDLE:
+                handles.append(pointer)
+            elif name.lstrip("[L").rstrip(";") == "java/lang/Object":
+                bound.append(pointer)
+        self.made[call.site] = Made(each, call, tuple(handles), tuple(bound))
+
+    def _return_handle(self, row: rel.HandleObject) -> None:
+        each, call = self._effects.sites[row.site]
+        if not self._effects.supplies(each, call):
+            return
+        name = DIRECT_HANDLE if self._program.type_named(DIRECT_HANDLE) >= 0 else api.HANDLE
+        payload = row.member << 4 | row.kind
+        self._effects.give(row.site, [self._effects.metaobject("handle", payload, name, heap.HANDLE)])
+        self._fill(name, call)
+
+    def _return_made(self, row: rel.MadeHandle) -> None:
+        self._effects.give(
+            row.site, [self._effects.metaobject("made", row.made, api.HANDLE, heap.MADE_HANDLE)]
+        )
+        self._fill(api.HANDLE, self._effects.sites[row.site][1])
+
+    def _return_type(self, row: rel.MethodTypeObject) -> None:
+        name = api.METHOD_TYPE_CLASS
+        self._effects.give(row.site, [self._effects.metaobject("type", row.made, name, heap.METHOD_TYPE)])
+        self._fill(name, self._effects.sites[row.site][1])
+
+    def _fill(self, name: str, call: SiteCall) -> None:
+        """Gives what rules make of a class the fields of what the JVM makes of it; one object has them for all."""
+        if name in self._filled or call.result < 0:
+            return
+        self._filled.add(name)
+        program, constraints = self._program, self._constraints
+        type_ = program.type_named(name)
+        while type_ >= 0:
+            for field in program.fields_of(type_):
+                if (
+                    not program.flags_of_field(field) & ACC_STATIC
+                    and program.name_of_field(field)[2][0] in "L["
+                ):
+                    value = constraints.fresh()
+                    constraints.add(schema.Load, NONE, NONE, constraints.pool(LINKED), field, value)
+                    constraints.add(schema.Store, NONE, NONE, value, field, call.result)
+            type_ = program.superclass_of(type_)
+
+    # --- calls
+    def _do(self, row: rel.HandleTarget) -> None:
+        """Does what a direct handle does: calls a method, makes an object, or accesses a field."""
+        invocation = self.invocations[row.site]
+        if row.kind <= api.PUT_STATIC:
+            self._access(invocation, row.member, row.kind)
+        else:
+            self._call(invocation, row.member, row.kind)
+
+    def _argument(self, invocation: Invocation, position: int, type_: int) -> int:
+        """Returns a pointer to the argument at `position` as far as it is of `type_`, -1 if there is none."""
+        source = invocation.anything if invocation.anything >= 0 else invocation.arguments.get(position, NONE)
+        return self._effects.cast(invocation.call, source, type_)
+
+    def _access(self, invocation: Invocation, field: int, kind: int) -> None:
+        constraints, program, call = self._constraints, self._program, invocation.call
+        declaring, _, descriptor = program.name_of_field(field)
+        static = kind in (api.GET_STATIC, api.PUT_STATIC)
+        if static:
+            constraints.initialise([declaring], call.method, call.offset, call.site)
+        if descriptor[0] not in "L[":
+            return
+        base = NONE if static else self._argument(invocation, 0, declaring)
+        if kind in (api.GET_FIELD, api.GET_STATIC):
+            if invocation.result >= 0:
+                self._effects.load(call, base, field, invocation.result)
+            return
+        type_ = program.type_named(descriptor[1:-1] if descriptor[0] == "L" else descriptor)
+        value = self._argument(invocation, 0 if static else 1, type_)
+        if value >= 0:
+            self._effects.store(call, value, field, base)
+
+    def _call(self, invocation: Invocation, method: int, kind: int) -> None:
+        constraints, program, call = self._constraints, self._program, invocation.call
+        declaring, _, descriptor = program.name_of_method(method)
+        flags = program.flags_of_method(method)
+        shift = int(kind not in (api.CALL_STATIC, api.NEW))
+        arguments = list(self._arguments(invocation, method, shift, int(kind != api.CALL_STATIC)))
+        returned = descriptor.rpartition(")")[2]
+        result = invocation.result if returned[0] in "L[" else NONE
+        if result < 0 <= invocation.result and returned != "V":
+            constraints.put(invocation.result, self._effects.boxed(returned))
+        if kind in (api.CALL_STATIC, api.NEW):
+            constraints.initialise([declaring], call.method, call.offset, call.site)
+        if kind == api.CALL_STATIC:
+            constraints.call(call.site, STATIC, method, NONE, arguments, result, call.thrown, REFLECTION)
+            return
+        if kind == api.NEW:
+            receiver = constraints.fresh()
+            constraints.put(receiver, self._effects.instance(declaring, call))
+            if invocation.result >= 0:
+                constraints.add(schema.Assign, call.method, call.offset, receiver, invocation.result)
+        else:
+            receiver = self._argument(invocation, 0, declaring)
+        if receiver < 0:
+            return
+        if kind in (api.CALL_SPECIAL, api.NEW) or (flags & PRIVATE and not flags & ABSTRACT):
+            constraints.call(call.site, SPECIAL, method, receiver, arguments, result, call.thrown, REFLECTION)
+        else:
+            signature = program.signature_of(method)
+            constraints.call(
+                call.site, VIRTUAL, signature, receiver, arguments, result, call.thrown, REFLECTION
+            )
+
+    def _arguments(
+        self, invocation: Invocation, method: int, shift: int, first: int
+    ) -> Iterator[tuple[int, int]]:
+        """Yields (position, pointer) of the reference arguments of a method; `first` counts its receiver."""
+        program, constraints, call = self._program, self._constraints, invocation.call
+        types = program.parameter_types(method)
+        collects = program.flags_of_method(method) & VARARGS and types and types[-1] >= 0
+        for index, type_ in enumerate(types):
+            if type_ < 0:
+                continue
+            pointer = self._argument(invocation, index + shift, type_)
+            is_array = program.name_of_type(type_).startswith("[")
+            if is_array and (invocation.anything >= 0 or (collects and index == len(types) - 1)):
+                collected = constraints.fresh()
+                array = self._effects.metaobject("array", type_, program.name_of_type(type_), heap.REFLECTIVE)
+                constraints.put(collected, array)
+                rest = [each for at, each in invocation.arguments.items() if at >= index + shift]
+                for source in rest if invocation.anything < 0 else [invocation.anything]:
+                    constraints.add(schema.ArrayStore, call.method, call.offset, source, NONE, collected)
+                if pointer >= 0:
+                    constraints.add(schema.Assign, call.method, call.offset, pointer, collected)
+                pointer = collected
+            if pointer >= 0:
+                yield index + first, pointer
+
+    # --- combined handles
+    def _call_made(self, row: rel.MadeTarget) -> None:
+        """Calls the handles of which the handle is made."""
+        invocation, made = self.invocations[row.site], self.made[row.made]
+        if made.each.name == "bindTo" and invocation.anything < 0 and row.site >= 0:
+            shifted = {position + 1: pointer for position, pointer in invocation.arguments.items()}
+            bound = shifted | ({0: made.bound[0]} if made.bound else {})
+            inner = Invocation(invocation.call, bound, NONE, invocation.result)
+            for handle in made.handles:
+                self._nest(invocation.call.site, row.made, handle, inner)
+            return
+        anything = self._pool(invocation)
+        call = invocation.call
+        for pointer in made.bound:
+            self._assign(call, pointer, anything)
+        self._mix(made.each.name, call, anything, invocation.result)
+        result = self._constraints.fresh()
+        inner = Invocation(call, {}, anything, result)
+        for handle in (*made.handles, *([anything] if made.each.name in _INVOKERS else [])):
+            self._nest(call.site, row.made, handle, inner)
+        self._assign(call, result, anything)
+        self._assign(call, result, invocation.result)
+
+    def _mix(self, name: str, call: SiteCall, anything: int, result: int) -> None:
+        """Enters what a combination does with the values themselves."""
+        constraints = self._constraints
+        if name in ("constant", "identity", "explicitCastArguments", "loop", "iteratedLoop", "countedLoop"):
+            self._assign(call, anything, result)
+        elif name == "throwException":
+            self._assign(call, anything, call.thrown)
+        elif name in ("asSpreader", "arrayElementGetter"):
+            constraints.add(schema.ArrayLoad, call.method, call.offset, anything, anything)
+            self._assign(call, anything, result if name == "arrayElementGetter" else NONE)
+        elif name == "arrayElementSetter":
+            constraints.add(schema.ArrayStore, call.method, call.offset, anything, NONE, anything)
+
+    def _assign(self, call: SiteCall, source: int, target: int) -> None:
+        if source >= 0 <= target:
+            self._constraints.add(schema.Assign, call.method, call.offset, source, target)
+
+    def _pool(self, invocation: Invocation) -> int:
+        """Returns the pointer to what may be an argument of any handle that a site calls by way of combined ones."""
+        site = invocation.call.site
+        if site not in self._anything:
+            self._anything[site] = self._constraints.fresh()
+        pool = self._anything[site]
+        for pointer in (*invocation.arguments.values(), invocation.anything):
+            if pointer != pool:
+                self._assign(invocation.call, pointer, pool)
+        return pool
+
+    def _nest(self, site: int, made: int, handle: int, inner: Invocation) -> None:
+        key = (site, made, handle)
+        if key not in self._nested:
+            number = self._nested[key] = -2 - len(self._nested)
+            self.invocations[number] = inner
+            self._ask(number, handle, self.made[made].call.method)
+        else:
+            self._assign(inner.call, self.invocations[self._nested[key]].result, inner.result)
+
+    # --- memory
+    def enter_memory(self, call: SiteCall) -> None:
+        """Accesses the elements of arrays, whatever the offset."""
+        base, value = self._memory_operands(call)
+        array = self._program.type_named("[Ljava/lang/Object;")
+        elements = self._effects.cast(call, base, array) if array >= 0 else NONE
+        if elements >= 0 <= call.result:
+            self._constraints.add(schema.ArrayLoad, call.method, call.offset, elements, call.result)
+        if elements >= 0 <= value:
+            self._constraints.add(schema.ArrayStore, call.method, call.offset, value, NONE, elements)
+
+    def _memory_operands(self, call: SiteCall) -> tuple[int, int]:
+        """Returns the object and what is stored: the last argument behind the offset."""
+        last = max(call.arguments, default=0)
+        return call.argument(1), call.argument(last) if last > _OFFSET_POSITION else NONE
+
+    def _access_memory(self, row: rel.MemoryAccess) -> None:
+        call = self._effects.sites[row.site][1]
+        base, value = self._memory_operands(call)
+        program = self._program
+        declaring, _, descriptor = program.name_of_field(row.field)
+        if descriptor[0] not in "L[":
+            return
+        static = program.flags_of_field(row.field) & ACC_STATIC
+        base = NONE if static else self._effects.cast(call, base, declaring)
+        if base < 0 and not static:
+            return
+        if call.result >= 0:
+            self._effects.load(call, base, row.field, call.result)
+        value = self._effects.cast(
+            call, value, program.type_named(descriptor[1:-1] if descriptor[0] == "L" else descriptor)
+        )
+        if value >= 0:
+            self._effects.store(call, value, row.field, base)

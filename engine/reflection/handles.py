@@ -1,0 +1,272 @@
+"""Method handles, and fields that are found by name or by offset without reflection (java.lang.invoke, Unsafe)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cypher.program import ACC_STATIC, INTERFACE, Program
+from engine.reflection.api import (
+    CALL_INTERFACE,
+    CALL_STATIC,
+    CALL_VIRTUAL,
+    GET_FIELD,
+    GET_STATIC,
+    NEW,
+    PUT_FIELD,
+    PUT_STATIC,
+)
+from engine.reflection.members import may_be
+from engine.reflection.names import Members, class_of_descriptor, parameter_descriptors
+from engine.reflection.papers import JAVA
+from engine.reflection.relations import (
+    ArrayHandleCall,
+    ClassAt,
+    FieldAt,
+    FieldObject,
+    HandleAt,
+    HandleCall,
+    HandleCandidate,
+    HandleObject,
+    HandleTarget,
+    LookupCall,
+    MadeAt,
+    MadeHandle,
+    MadeTarget,
+    MakeCall,
+    MemoryAccess,
+    MemoryCall,
+    MethodAt,
+    MethodTypeAt,
+    MethodTypeCall,
+    MethodTypeObject,
+    OffsetCall,
+    OffsetField,
+    ParameterClass,
+    ParameterClasses,
+    StringAt,
+    UnknownAt,
+    UnknownObject,
+    UnreflectCall,
+)
+from engine.rules import Table, rule
+
+# Stands for a field in `FieldObject`.
+ELEMENTS: Any = -1
+_OF_FIELDS = frozenset({GET_FIELD, GET_STATIC, PUT_FIELD, PUT_STATIC})
+_OF_STATICS = frozenset({GET_STATIC, PUT_STATIC, CALL_STATIC})
+
+
+@rule("offsetField", JAVA)
+def offset_field(
+    sites: Table[OffsetCall], found: Table[FieldObject], fields: Table[FieldAt]
+) -> Iterator[OffsetField]:
+    """Finds the fields for whose offsets the program asks.
+
+    offsetField(i, f) :- calls(i, "Unsafe.objectFieldOffset(Class, String)"), fieldObject(i, f).
+    offsetField(i, f) :- calls(i, "Unsafe.objectFieldOffset(Field)"), actual(i, 1, v), points-to(v, h),
+                         fieldObject(h, f).   Likewise `staticFieldOffset`; `newUpdater` of atomic field updaters.
+    """
+    for site in sites:
+        for row in found.where(site=site.site) if site.receiver < 0 else fields.where(pointer=site.receiver):
+            yield OffsetField(site.site, row.field, site.scope)
+
+
+@rule("memoryAccess", JAVA)
+def memory_access(calls: Table[MemoryCall], offsets: Table[OffsetField]) -> Iterator[MemoryAccess]:
+    """Takes an access by offset for one to each field whose offset was asked for in the same scope.
+
+    memoryAccess(i, f) :- calls(i, "Unsafe.putReference"), scope(i, c), offsetField(j, f), scope(j, c).
+    """
+    for offset in offsets:
+        for call in calls.where(scope=offset.scope):
+            yield MemoryAccess(call.site, offset.field)
+
+
+@rule("handleCandidate", JAVA)
+def handle_candidates(
+    sites: Table[LookupCall],
+    classes: Table[ClassAt],
+    names: Table[StringAt],
+    members: Members,
+    program: Program,
+) -> Iterator[HandleCandidate]:
+    """Finds the members that `Lookup.find…` names.
+
+    handleCandidate(i, m) :- calls(i, "Lookup.findStatic"), actual(i, 1, v), points-to(v, c), classObject(c, t),
+                             actual(i, 2, w), points-to(w, s), member(t, s, m).
+    """
+    for site in sites:
+        for found in classes.where(pointer=site.receiver):
+            if site.kind == NEW:
+                for method in members.constructors(found.type, declared=True):
+                    yield HandleCandidate(site.site, method, site.kind)  # type: ignore[arg-type]
+                continue
+            for name in names.where(pointer=site.name):
+                if site.kind in _OF_FIELDS:
+                    for field in members.inherited_fields(found.type, name.text):
+                        yield HandleCandidate(site.site, field, site.kind)  # type: ignore[arg-type]
+                    continue
+                for method in members.inherited_methods(found.type, name.text):
+                    if bool(program.flags_of_method(method) & ACC_STATIC) == (site.kind in _OF_STATICS):
+                        yield HandleCandidate(site.site, method, site.kind)  # type: ignore[arg-type]
+
+
+@rule("handleObject", JAVA)
+def handle_object(
+    candidates: Table[HandleCandidate],
+    sites: Table[LookupCall],
+    types: Table[MethodTypeAt],
+    lengths: Table[ParameterClasses],
+    parameters: Table[ParameterClass],
+    unknown: Table[UnknownAt],
+    program: Program,
+) -> Iterator[HandleObject]:
+    """Keeps the candidates that have the type for which `Lookup.find…` asks.
+
+    handleObject(i, m) :- handleCandidate(i, m), actual(i, 3, v), points-to(v, t), methodType(t), type(m) = t.
+    """
+    for site in sites:
+        known = [row.made for row in types.where(pointer=site.type)]
+        free = site.type < 0 or bool(unknown.where(pointer=site.type))
+        for candidate in candidates.where(site=site.site) if known or free else ():
+            if free or any(_has_type(program, candidate, made, lengths, parameters) for made in known):
+                yield HandleObject(candidate.site, candidate.member, candidate.kind)
+
+
+def _has_type(
+    program: Program,
+    candidate: HandleCandidate,
+    made: int,
+    lengths: Table[ParameterClasses],
+    parameters: Table[ParameterClass],
+) -> bool:
+    descriptor = program.name_of_method(candidate.member)[2]
+    wanted = [descriptor.rpartition(")")[2], *parameter_descriptors(descriptor)]
+    return any(row.length == len(wanted) - 1 for row in lengths.everything.where(site=made)) and all(
+        may_be(parameters, made, place, class_of_descriptor(program, each))
+        for place, each in enumerate(wanted, start=-1)
+    )
+
+
+@rule("P-Lookup", JAVA)
+def unknown_handle(sites: Table[LookupCall], operands: Table[UnknownAt]) -> Iterator[UnknownObject]:
+    """Keeps the handle of a member of unknown class or name as an unknown one.
+
+    MethodHandle h = lookup.findStatic(c, s, …)    c^u ∈ pt(c), or o ∈ pt(s), o no constant
+    ---------------------------------------------------------------------------------------
+                                        h^u ∈ pt(h)
+    """
+    for operand in operands:
+        for site in sites.where(receiver=operand.pointer):
+            yield UnknownObject(site.site, operand.pointer)
+        for site in sites.where(name=operand.pointer):
+            yield UnknownObject(site.site, operand.pointer)
+
+
+@rule("unreflect", JAVA)
+def unreflect(
+    sites: Table[UnreflectCall],
+    methods: Table[MethodAt],
+    fields: Table[FieldAt],
+    program: Program,
+) -> Iterator[HandleObject]:
+    """Turns member objects into handles.
+
+    handleObject(i, m) :- calls(i, "Lookup.unreflect"), actual(i, 1, v), points-to(v, h), methodObject(h, m).
+    """
+    for site in sites:
+        if site.kind in _OF_FIELDS:
+            for field in fields.where(pointer=site.receiver):
+                static = program.flags_of_field(field.field) & ACC_STATIC
+                yield HandleObject(site.site, field.field, site.kind + bool(static))  # type: ignore[arg-type]
+        elif site.kind >= 0:
+            for method in methods.where(pointer=site.receiver):
+                kind = site.kind or _kind_of(program, method.method)
+                yield HandleObject(site.site, method.method, kind)
+
+
+@rule("unreflectVarHandle", JAVA)
+def unreflect_var_handle(sites: Table[UnreflectCall], fields: Table[FieldAt]) -> Iterator[FieldObject]:
+    """Turns field objects into var handles.
+
+    fieldObject(i, f) :- calls(i, "Lookup.unreflectVarHandle"), actual(i, 1, v), points-to(v, h), fieldObject(h, f).
+    """
+    for site in sites:
+        if site.kind < 0:
+            for field in fields.where(pointer=site.receiver):
+                yield FieldObject(site.site, field.field)
+
+
+@rule("arrayVarHandle", JAVA)
+def array_var_handle(sites: Table[ArrayHandleCall]) -> Iterator[FieldObject]:
+    """Takes the elements of arrays for a field.
+
+    fieldObject(i, elements) :- calls(i, "MethodHandles.arrayElementVarHandle").
+    """
+    for site in sites:
+        yield FieldObject(site.site, ELEMENTS)
+
+
+@rule("methodType", JAVA)
+def method_type(sites: Table[MethodTypeCall]) -> Iterator[MethodTypeObject]:
+    """Tells method types apart by the calls that return them.
+
+    methodTypeObject(i, i) :- calls(i, "MethodType.methodType").
+    """
+    for site in sites:
+        yield MethodTypeObject(site.site, site.site)
+
+
+@rule("madeHandle", JAVA)
+def made_handle(sites: Table[MakeCall]) -> Iterator[MadeHandle]:
+    """Tells handles that are made of others apart by the calls that make them.
+
+    madeHandle(i, i) :- calls(i, "MethodHandles.filterReturnValue").   Likewise all combinations.
+    """
+    for site in sites:
+        yield MadeHandle(site.site, site.site)
+
+
+def _kind_of(program: Program, method: int) -> int:
+    declaring, name, _ = program.name_of_method(method)
+    if name == "<init>":
+        return NEW
+    if program.flags_of_method(method) & ACC_STATIC:
+        return CALL_STATIC
+    return CALL_INTERFACE if program.flags_of_type(declaring) & INTERFACE else CALL_VIRTUAL
+
+
+@rule("P-Unreflect", JAVA)
+def unknown_unreflected(sites: Table[UnreflectCall], operands: Table[UnknownAt]) -> Iterator[UnknownObject]:
+    """Keeps the handle of an unknown member as an unknown one.
+
+    MethodHandle h = lookup.unreflect(m)    m^u ∈ pt(m)
+    ---------------------------------------------------
+                      h^u ∈ pt(h)
+    """
+    for operand in operands:
+        for site in sites.where(receiver=operand.pointer):
+            yield UnknownObject(site.site, operand.pointer)
+
+
+@rule("handleTarget", JAVA)
+def handle_target(calls: Table[HandleCall], handles: Table[HandleAt]) -> Iterator[HandleTarget]:
+    """Finds the members that calls of method handles call or access.
+
+    handleTarget(i, m) :- calls(i, "MethodHandle.invokeExact"), actual(i, 0, v), points-to(v, h), handle(h, m).
+    """
+    for call in calls:
+        for handle in handles.where(pointer=call.receiver):
+            yield HandleTarget(call.site, handle.member, handle.kind)
+
+
+@rule("madeTarget", JAVA)
+def made_target(calls: Table[HandleCall], handles: Table[MadeAt]) -> Iterator[MadeTarget]:
+    """Finds the combined handles that are called; each calls those of which it is made.
+
+    madeTarget(i, j) :- calls(i, "MethodHandle.invokeExact"), actual(i, 0, v), points-to(v, h), madeHandle(j, h).
+    """
+    for call in calls:
+        for handle in handles.where(pointer=call.receiver):
+            yield MadeTarget(call.site, handle.made)
