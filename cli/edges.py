@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from cli.exits import usage
 from cli.naming import Names
 from cli.run import Run
 from cli.summary import causing_sites
-from cli.text import shown
+from cli.text import pattern_of, shown
 from cypher.schema import NONE, Int32
 from engine.result import Result
 from engine.sites import BYTECODE, ORIGINS, Sites
@@ -54,10 +53,9 @@ def kind_of(origin: int) -> str:
 def methods_named(run: Run, wanted: str) -> set[int]:
     """Returns the reached methods with this name, as in `a.b.C.m` or `a.b.C.m(I)V`. Raises `Failure`.
 
-    `*` stands for any text.
+    `*` stands for any text, `?` for any character.
     """
-    parts = (re.escape(each) for each in wanted.split("*"))
-    expression = re.compile(".*".join(parts), re.DOTALL)
+    expression = pattern_of(wanted)
     with_descriptor = "(" in wanted
     found = set()
     for method in run.result.reached.tolist():

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import fnmatch
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from cli.exits import Exit, Failure, usage
-from cli.text import class_name, shown
+from cli.text import class_name, pattern_of, shown
 from cypher.program import ACC_STATIC, PUBLIC, Program
 from engine.entry import Entries, is_library_entry
 from loader.csr import TextTable
@@ -46,7 +44,8 @@ def entries_of(
     if not names and not wanted.library and not wanted.patterns:
         names = [wanted.manifest or _only_main(units)]
     mains = [_main_of(program, units, name, release) for name in names]
-    return Entries(list(dict.fromkeys(mains)), list(dict.fromkeys(library))), names
+    started = [program.type_named(name.replace(".", "/")) for name in names]
+    return Entries(list(dict.fromkeys(mains)), list(dict.fromkeys(library)), started), names
 
 
 def main_classes(units: Sequence[Unit]) -> list[str]:
@@ -122,7 +121,7 @@ def _library(program: Program, units: Sequence[Unit]) -> list[int]:
 
 def _matching(program: Program, units: Sequence[Unit], patterns: Sequence[str]) -> list[int]:
     """Returns the methods that some pattern matches: `a.b.C.m`, `a.b.C.m(I)V`, with `*` and `?`."""
-    expressions = [(each, re.compile(fnmatch.translate(each.replace("[", "[[]")))) for each in patterns]
+    expressions = [(each, pattern_of(each)) for each in patterns]
     matched: set[str] = set()
     found = []
     for method in _methods(program, units):

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from cli import interrupt
-from cli.commands import analysis, reading, storage
+from cli.commands import analysis, reading, recall, storage
 from cli.exits import Exit, Failure
 from cli.text import shown
 
@@ -57,6 +57,7 @@ app = typer.Typer(
 )
 analysis.register(app)
 reading.register(app)
+recall.register(app)
 storage.register(app)
 
 

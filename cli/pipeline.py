@@ -148,6 +148,9 @@ def _link(job: Job, loaded: _Loaded) -> tuple[LinkedProgram, Entries, list[str]]
     """Returns the program, where it starts, and the classes whose `main` does. Raises `Failure`."""
     roles = ((each.role, each.label) for each in loaded.inputs.archives)
     program = link([(unit, *role) for unit, role in zip(loaded.units, roles, strict=True)])
+    if program.type_named("java/lang/Object") < 0:
+        text = "the class library has no java.lang.Object: name a JDK with --jdk"
+        raise Failure(Exit.NO_INPUT, text, [*loaded.diagnostics, *program.diagnostics])
     wanted = Wanted(job.mains, job.library, job.entries, loaded.inputs.main_class)
     try:
         return program, *entries_of(program, loaded.application, wanted, loaded.inputs.release)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import unicodedata
 
@@ -13,7 +14,7 @@ _PRIMITIVES = {
 # paragraph separators.
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _PLAIN = re.compile(r"[\x20-\x7e]*")
-_DESCRIPTOR = re.compile(r"\[*(?:L[^;]+;|[BCDFIJSZV])")
+_DESCRIPTOR = re.compile(r"\[*+(?:L[^;]+;|[BCDFIJSZV])")
 
 
 def shown(text: str) -> str:
@@ -54,6 +55,16 @@ def spreadsheet_cell(text: str) -> str:
     return "'" + safe if safe[:1] in ("=", "+", "-", "@") else safe
 
 
+def pattern_of(wanted: str) -> re.Pattern[str]:
+    """Returns the expression of names written with `*` for any text and `?` for any character.
+
+    >>> bool(pattern_of("a.*.m([I*").match("a.B.m([I)V"))
+    True
+    """
+    # Unlike `.*`, what this makes of several stars takes time in proportion to the name.
+    return re.compile(fnmatch.translate(wanted.replace("[", "[[]")))
+
+
 def class_name(internal: str) -> str:
     """Returns the name of a type in Java's notation, `$` of nested classes kept.
 
@@ -73,7 +84,13 @@ def parameter_descriptors(descriptor: str) -> list[str]:
     >>> parameter_descriptors("(I[JLjava/lang/String;)V")
     ['I', '[J', 'Ljava/lang/String;']
     """
-    return _DESCRIPTOR.findall(descriptor[1 : descriptor.rfind(")")])
+    found = []
+    place, end = 1, descriptor.rfind(")")
+    # (and no further than where it is no descriptor: to look for the next one could take very long)
+    while match := _DESCRIPTOR.match(descriptor, place, end):
+        found.append(match[0])
+        place = match.end()
+    return found
 
 
 def return_descriptor(descriptor: str) -> str:

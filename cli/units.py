@@ -44,7 +44,10 @@ def _translated(archive: Archive, progress: Progress) -> Unit:
     progress.detail(f"{archive.label}: translating {number:,} classes")
     with progress.bar(f"reading {archive.label}", number) as advance:
         unit = translate(
-            archive.classes(), archive.label, lambda done: advance(done, f"{done:,} of {number:,} classes")
+            archive.classes(),
+            archive.label,
+            lambda done: advance(done, f"{done:,} of {number:,} classes"),
+            archive.services(),
         )
     unit.diagnostics = [*archive.diagnostics, *unit.diagnostics]
     return unit

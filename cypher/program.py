@@ -9,7 +9,7 @@ from cypher.schema import Facts, Int32, Int64
 
 # Access flags (JVMS 4.1, 4.5, 4.6).
 PUBLIC, PRIVATE, PROTECTED, ACC_STATIC, FINAL = 0x1, 0x2, 0x4, 0x8, 0x10
-NATIVE, INTERFACE, ABSTRACT, SYNTHETIC, ENUM = 0x100, 0x200, 0x400, 0x1000, 0x4000
+NATIVE, INTERFACE, ABSTRACT, SYNTHETIC, ANNOTATION, ENUM = 0x100, 0x200, 0x400, 0x1000, 0x2000, 0x4000
 
 # Flag bits of our own, above those of the class file format.
 PHANTOM = 1 << 20
@@ -96,6 +96,18 @@ class Program(Protocol):
 
     def concrete_subtypes_of(self, type_: int, application: bool = False) -> Sequence[int]:
         """Returns the classes of the program that can be instantiated and are subtypes of `type_`."""
+
+    def proxy_of(self, interfaces: Sequence[int]) -> int:
+        """Returns the class of dynamic proxies that implement `interfaces` (`java.lang.reflect.Proxy`)."""
+
+    def providers_of(self, service: int) -> Sequence[int]:
+        """Returns what makes the providers of a service: constructors, and methods called `provider`."""
+
+    def types_like(self, prefix: str) -> Sequence[int]:
+        """Returns the classes whose internal names begin with `prefix`."""
+
+    def annotation_values(self, annotation: int, element: str) -> tuple[Sequence[int], Sequence[int]]:
+        """Returns the types, and the texts, that annotations of a type anywhere give to an element."""
 
     # --- members
     def methods_of(self, type_: int) -> Sequence[int]:

@@ -95,6 +95,29 @@ class ClassConstant(NamedTuple):
     target: Variable
 
 
+class HandleConstant(NamedTuple):
+    """Holds if the instruction at `offset` of `method` puts a method handle into `target`.
+
+    It is of the reference `kind` (JVMS 4.4.8) and for `callee` or `field`, of which the other is -1.
+    """
+
+    method: Method
+    offset: int
+    kind: int
+    callee: Method
+    field: Field
+    target: Variable
+
+
+class MethodConstant(NamedTuple):
+    """Holds if the JVM puts the method object of `callee` into `target` at `offset` of `method`."""
+
+    method: Method
+    offset: int
+    callee: Method
+    target: Variable
+
+
 class Assign(NamedTuple):
     """Holds if `target = source` is in the body of `method`."""
 
@@ -242,7 +265,7 @@ class Initialises(NamedTuple):
 
 
 FACTS: tuple[type[tuple[Any, ...]], ...] = (
-    New, StringConstant, ClassConstant, Assign, Cast, Load, Store, ArrayLoad, ArrayStore, StaticLoad,
+    New, StringConstant, ClassConstant, HandleConstant, MethodConstant, Assign, Cast, Load, Store, ArrayLoad, ArrayStore, StaticLoad,
     StaticStore, Invoke, Argument, ExactArgument, Catch, Uncaught, Initialises,
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from cypher import schema
 from cypher.program import Program
-from cypher.schema import Facts, Int32, Rows
+from cypher.schema import NONE, Facts, Int32, Rows
 from engine.constraints import Constraints, Precision
 from engine.entry import Entries, call_library, run_mains
 from engine.heap import dense, padded
@@ -72,10 +72,11 @@ class Analysis:
         precision = options.precision
         self._constraints = Constraints(program, solver, precision, options.confine_jdk)
         self._models = Models(self._constraints)
-        self._reflection = Reflection(self._constraints, options.mode, self._models.receivers)
+        self._reflection = Reflection(self._constraints, options.mode, self._models)
         self._constraints.on_sites = self._on_sites
         self._constraints.opaque = self._reflection.is_api
         self._constraints.on_field = self._models.on_field
+        self._constraints.on_constants = self._reflection.on_constants
 
     def _on_sites(self, facts: Facts, first: int) -> Int32:
         cut = (self._models.on_sites(facts, first), self._reflection.on_sites(facts))
@@ -84,6 +85,7 @@ class Analysis:
 
     def run(self, entries: Entries) -> Result:
         start_machine(self._constraints)
+        self._constraints.initialise(entries.started, NONE, NONE)
         run_mains(self._constraints, entries.mains)
         call_library(self._constraints, entries.library)
         complete = self._close()

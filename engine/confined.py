@@ -10,7 +10,7 @@ everywhere; a class or member of the JDK at an operand in its code has to come b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,12 +88,14 @@ class Confined:
         batches: list[Facts],
         parameters: Int32,
         cut: NDArray[np.bool_],
+        opaque: Callable[[Int32], NDArray[np.bool_]],
         others: Iterable[int],
     ) -> Iterator[tuple[int, int, int]]:
         """Yields (operand, kind, value) of what comes to operands by direct flow, those known before included.
 
         Operands are those in the JDK's code and the `others`. `parameters` is the number of parameters of each
-        method, by its id; `cut` says of which sites the results come from a model or the rules.
+        method, by its id; `cut` says of which sites the results come from a model or the rules,
+        `opaque` which methods the rules stand for.
         """
         steps = solver.statistics().steps
         operands = dict.fromkeys((*(each for each, inside in self.operands.items() if inside), *others))
@@ -102,7 +104,7 @@ class Confined:
         self._searched = steps
         self._flow.add(batches[self._added :])
         self._added = len(batches)
-        found = self._flow.region(np.fromiter(operands, np.int32), calls_of(solver, parameters, cut))
+        found = self._flow.region(np.fromiter(operands, np.int32), calls_of(solver, parameters, cut, opaque))
         for operand in operands:
             for kind, value in direct.origins(found, operand):
                 yield operand, kind, value

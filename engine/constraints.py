@@ -78,7 +78,8 @@ class Constraints:
 
     `on_sites(facts of one batch, first site)` is called before sites are entered and returns the sites whose
     results a model supplies; `opaque(callees)` says which methods the rules stand for, so that no tracked object
-    goes into their bodies; `on_field(field, pointer)` when a static field gets its pointer.
+    goes into their bodies; `on_field(field, pointer)` when a static field gets its pointer; `on_constants(facts)` enters
+    constant method handles and method objects.
     """
 
     def __init__(
@@ -93,6 +94,7 @@ class Constraints:
         self.on_sites: Callable[[Facts, int], Int32] = lambda *_: np.empty(0, np.int32)
         self.opaque: Callable[[Int32], NDArray[np.bool_]] = lambda callees: np.zeros(callees.size, bool)
         self.on_field: Callable[[int, int], None] = lambda *_: None
+        self.on_constants: Callable[[Facts], None] = lambda _: None
         self._merged, self._texts = IdMap(), IdMap()
         self._string, self._throwable = program.type_named(STRING), program.type_named(THROWABLE)
         self._builders = {program.type_named(name) for name in BUILDERS}
@@ -268,6 +270,8 @@ class Constraints:
             self._enter_strings(facts[schema.StringConstant])
         if classes := facts.get(schema.ClassConstant):
             solver.new(classes.target, self._classes_of(classes))
+        if facts.get(schema.HandleConstant) or facts.get(schema.MethodConstant):
+            self.on_constants(facts)
         if assign := facts.get(schema.Assign):
             solver.assign(assign.source, assign.target)
         for relation, enter in (
@@ -358,6 +362,13 @@ class Constraints:
         objects = np.full(len(strings), self.generic(self._string), np.int32)
         objects[~inside] = self._texts.of(followed)
         self.solver.new(strings.target, objects)
+
+    def text_object(self, text: int) -> int:
+        """Returns the object of a string constant."""
+        key = np.array([text], np.int32)
+        if self._texts.of(key)[0] == NONE:
+            self._texts.put(key, self._string_object(text))
+        return int(self._texts.of(key)[0])
 
     def _string_object(self, text: int) -> int:
         precision = self.precision

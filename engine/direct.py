@@ -57,9 +57,16 @@ class Calls(NamedTuple):
     pointers: int
 
 
-def calls_of(solver: Solver, parameters: Int32, cut: NDArray[np.bool_]) -> Calls:
-    """Returns the call graph that `solver` has come to; `parameters` is their number, by a method's id."""
+def calls_of(
+    solver: Solver, parameters: Int32, cut: NDArray[np.bool_], opaque: Callable[[Int32], NDArray[np.bool_]]
+) -> Calls:
+    """Returns the call graph that `solver` has come to, without calls of `opaque` methods.
+
+    `parameters` is their number, by a method's id.
+    """
     sites, callees = solver.calls_made()
+    entered = ~opaque(callees)
+    sites, callees = sites[entered], callees[entered]
     by_callee, by_site = np.argsort(callees, kind="stable"), np.argsort(sites, kind="stable")
     reached = solver.reached()
     firsts = solver.first_variables(reached)

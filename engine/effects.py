@@ -90,6 +90,10 @@ class Effects:
         owner = api.CONSTRUCTOR if name == "<init>" else api.METHOD
         self._return_member(row.site, "method", row.method, owner, heap.METHOD_OBJECT)
 
+    def method_object(self, method: int) -> int:
+        """Returns the object of a method."""
+        return self.metaobject(f"method {api.METHOD}", method, api.METHOD, heap.METHOD_OBJECT)
+
     def _return_field(self, row: rel.FieldObject) -> None:
         self._return_member(row.site, "field", row.field, api.FIELD, heap.FIELD_OBJECT)
 
@@ -169,7 +173,7 @@ class Effects:
         if receiver < 0:
             return
         arguments = self._arguments(each, call, row.method, 1)
-        if flags & PRIVATE and not flags & ABSTRACT:
+        if (flags & PRIVATE or each.sort == "special") and not flags & ABSTRACT:
             constraints.call(row.site, SPECIAL, row.method, receiver, arguments, result, thrown, REFLECTION)
         else:
             signature = program.signature_of(row.method)

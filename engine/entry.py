@@ -16,10 +16,11 @@ from engine.sites import ENTRY_POINT
 
 
 class Entries(NamedTuple):
-    """`mains` are `main` methods, `library` methods that unknown code may call."""
+    """`mains` are `main` methods, `library` methods that unknown code may call, `started` the main classes."""
 
     mains: Sequence[int]
     library: Sequence[int] = ()
+    started: Sequence[int] = ()
 
 
 def run_mains(constraints: Constraints, mains: Sequence[int]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
-from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
+from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Rows
 from engine import heap
 from engine.constraints import Constraints
 from engine.effects import Effects
@@ -115,42 +115,53 @@ class HandleEffects:
                 bound.append(pointer)
         self.made[call.site] = Made(each, call, tuple(handles), tuple(bound))
 
+    def enter_constants(self, constants: Rows) -> None:
+        """Puts the method handles of a constant pool into their targets."""
+        columns = (constants.kind, constants.callee, constants.field, constants.target)
+        for kind, callee, field, target in zip(*(each.tolist() for each in columns), strict=True):
+            member = field if kind <= api.PUT_STATIC else callee
+            if member >= 0:
+                self._constraints.put(target, self._direct(member, kind))
+
+    def _direct(self, member: int, kind: int) -> int:
+        """Returns the direct method handle of a member."""
+        name = DIRECT_HANDLE if self._program.type_named(DIRECT_HANDLE) >= 0 else api.HANDLE
+        return self._filled_object("handle", member << 4 | kind, name, heap.HANDLE)
+
     def _return_handle(self, row: rel.HandleObject) -> None:
         each, call = self._effects.sites[row.site]
-        if not self._effects.supplies(each, call):
-            return
-        name = DIRECT_HANDLE if self._program.type_named(DIRECT_HANDLE) >= 0 else api.HANDLE
-        payload = row.member << 4 | row.kind
-        self._effects.give(row.site, [self._effects.metaobject("handle", payload, name, heap.HANDLE)])
-        self._fill(name, call)
+        if self._effects.supplies(each, call):
+            self._effects.give(row.site, [self._direct(row.member, row.kind)])
 
     def _return_made(self, row: rel.MadeHandle) -> None:
-        self._effects.give(
-            row.site, [self._effects.metaobject("made", row.made, api.HANDLE, heap.MADE_HANDLE)]
-        )
-        self._fill(api.HANDLE, self._effects.sites[row.site][1])
+        made = self._filled_object("made", row.made, api.HANDLE, heap.MADE_HANDLE)
+        self._effects.give(row.site, [made])
 
     def _return_type(self, row: rel.MethodTypeObject) -> None:
-        name = api.METHOD_TYPE_CLASS
-        self._effects.give(row.site, [self._effects.metaobject("type", row.made, name, heap.METHOD_TYPE)])
-        self._fill(name, self._effects.sites[row.site][1])
+        each, call = self._effects.sites[row.site]
+        if self._effects.supplies(each, call):
+            made = self._filled_object("type", row.made, api.METHOD_TYPE_CLASS, heap.METHOD_TYPE)
+            self._effects.give(row.site, [made])
 
-    def _fill(self, name: str, call: SiteCall) -> None:
-        """Gives what rules make of a class the fields of what the JVM makes of it; one object has them for all."""
-        if name in self._filled or call.result < 0:
-            return
-        self._filled.add(name)
+    def _filled_object(self, sort: str, what: int, name: str, kind: int) -> int:
+        """Returns an object of a class, which has the fields of what the JVM makes of it; one has them for all."""
+        made = self._effects.metaobject(sort, what, name, kind)
+        if name not in self._filled:
+            self._filled.add(name)
+            self._fill(made, self._program.type_named(name))
+        return made
+
+    def _fill(self, made: int, type_: int) -> None:
         program, constraints = self._program, self._constraints
-        type_ = program.type_named(name)
+        base = constraints.fresh()
+        constraints.put(base, made)
         while type_ >= 0:
             for field in program.fields_of(type_):
-                if (
-                    not program.flags_of_field(field) & ACC_STATIC
-                    and program.name_of_field(field)[2][0] in "L["
-                ):
+                static = program.flags_of_field(field) & ACC_STATIC
+                if not static and program.name_of_field(field)[2][0] in "L[":
                     value = constraints.fresh()
                     constraints.add(schema.Load, NONE, NONE, constraints.pool(LINKED), field, value)
-                    constraints.add(schema.Store, NONE, NONE, value, field, call.result)
+                    constraints.add(schema.Store, NONE, NONE, value, field, base)
             type_ = program.superclass_of(type_)
 
     # --- calls
@@ -268,8 +279,10 @@ class HandleEffects:
     def _mix(self, name: str, call: SiteCall, anything: int, result: int) -> None:
         """Enters what a combination does with the values themselves."""
         constraints = self._constraints
-        if name in ("constant", "identity", "explicitCastArguments", "loop", "iteratedLoop", "countedLoop"):
+        if name in ("constant", "identity", "explicitCastArguments", "loop", "countedLoop"):
             self._assign(call, anything, result)
+        elif name == "iteratedLoop":
+            self._iterate(call, anything)
         elif name == "throwException":
             self._assign(call, anything, call.thrown)
         elif name in ("asSpreader", "arrayElementGetter"):
@@ -277,6 +290,19 @@ class HandleEffects:
             self._assign(call, anything, result if name == "arrayElementGetter" else NONE)
         elif name == "arrayElementSetter":
             constraints.add(schema.ArrayStore, call.method, call.offset, anything, NONE, anything)
+
+    def _iterate(self, call: SiteCall, anything: int) -> None:
+        """Takes elements out of what may be iterated over."""
+        program, constraints = self._program, self._constraints
+        iterator = constraints.fresh()
+        for owner, name, descriptor, receiver, result in (
+            ("java/lang/Iterable", "iterator", "()Ljava/util/Iterator;", anything, iterator),
+            ("java/util/Iterator", "next", "()Ljava/lang/Object;", iterator, anything),
+        ):
+            method = program.method_of(program.type_named(owner), name, descriptor)
+            if method >= 0:
+                signature = program.signature_of(method)
+                constraints.call(call.site, VIRTUAL, signature, receiver, (), result, call.thrown, REFLECTION)
 
     def _assign(self, call: SiteCall, source: int, target: int) -> None:
         if source >= 0 <= target:

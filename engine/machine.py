@@ -26,15 +26,23 @@ INITIALISED = (
 SYSTEM_PHASES = (
     ("initPhase1", "()V"), ("initPhase2", "(ZZ)I"), ("initPhase3", "()V"), ("initializeSystemClass", "()V"),
 )  # fmt: skip
+LAUNCHER = "sun/launcher/LauncherHelper"
 LINKER = "java/lang/invoke/MethodHandleNatives"
-# How the JVM links: method types and handles of the constant pool, then what an instruction calls (JVMS 5.4.3.5, 5.4.3.6).
-LINKING = (
-    "findMethodHandleType",
-    "linkMethodHandleConstant",
-    "linkMethod",
-    "linkCallSite",
-    "linkDynamicConstant",
-)
+# How the JVM links: method types and handles of the constant pool, then what an instruction calls, by way of a
+# bootstrap method (JVMS 5.4.3.5, 5.4.3.6).
+LINKING = {
+    LINKER: (
+        "findMethodHandleType",
+        "linkMethodHandleConstant",
+        "linkMethod",
+        "linkCallSite",
+        "linkDynamicConstant",
+    ),
+    "java/lang/invoke/LambdaMetafactory": ("metafactory", "altMetafactory"),
+    "java/lang/invoke/StringConcatFactory": ("makeConcat", "makeConcatWithConstants"),
+    "java/lang/runtime/ObjectMethods": ("bootstrap",),
+    "java/lang/runtime/SwitchBootstraps": ("typeSwitch", "enumSwitch"),
+}
 
 
 # What linking makes: method types, handles, what they are made of.
@@ -49,7 +57,9 @@ def start_machine(constraints: Constraints) -> None:
     _start_threads(constraints, name)
     for phase, descriptor in SYSTEM_PHASES:
         call_named(constraints, SYSTEM, phase, [], descriptor)
-    call_named(constraints, "sun/launcher/LauncherHelper", "checkAndLoadMain", [(2, name)])
+    call_named(constraints, LAUNCHER, "checkAndLoadMain", [(2, name)])
+    call_named(constraints, LAUNCHER, "getApplicationClass", [])
+    call_named(constraints, LAUNCHER, "makePlatformString", [(1, entry_object(constraints, "[B"))])
     _load_classes(constraints, name)
     _link(constraints, name)
     call_named(constraints, "java/lang/ref/Finalizer", "register", [(0, constraints.pool(FINALIZABLE))])
@@ -111,12 +121,13 @@ def _load_classes(constraints: Constraints, name: int) -> None:
         signature = program.signature_of(load)
         constraints.call(NONE, VIRTUAL, signature, loaders, [(1, name)], classes, origin=ENTRY_POINT)
         call_named(constraints, LOADER, "checkPackageAccess", [(1, classes)], receiver=loaders)
+        call_named(constraints, LOADER, "addClass", [(1, classes)], receiver=loaders)
+        call_named(constraints, LOADER, "findNative", [(0, loaders), (1, name)])
 
 
 def _link(constraints: Constraints, name: int) -> None:
     """Makes the method types and handles of constant pools, and links `invokedynamic` and dynamic constants with them."""
     program = constraints.program
-    linker = program.type_named(LINKER)
     classes, anything = constraints.fresh(), constraints.pool(LINKED)
     constraints.put(classes, constraints.generic(program.type_named(CLASS)))
     class_array, array = entry_object(constraints, f"[L{CLASS};"), entry_object(constraints, f"[L{OBJECT};")
@@ -124,6 +135,7 @@ def _link(constraints: Constraints, name: int) -> None:
     for each in (name, classes, array):
         constraints.add(schema.Assign, NONE, NONE, each, anything)
     constraints.add(schema.ArrayStore, NONE, NONE, anything, NONE, array)
+    lookup = entry_object(constraints, "java/lang/invoke/MethodHandles$Lookup")
     given = {
         CLASS: classes,
         STRING: name,
@@ -131,11 +143,15 @@ def _link(constraints: Constraints, name: int) -> None:
         f"[L{CLASS};": class_array,
         f"[L{OBJECT};": array,
     }
-    for method in program.methods_of(linker) if linker >= 0 else ():
-        if program.name_of_method(method)[1] in LINKING:
-            arguments = [
-                (position, given[program.name_of_type(parameter)])
-                for position, parameter in enumerate(program.parameter_types(method))
-                if parameter >= 0 and program.name_of_type(parameter) in given
-            ]
-            constraints.call(NONE, STATIC, method, NONE, arguments, anything, origin=ENTRY_POINT)
+    given |= {"java/lang/invoke/MethodHandles$Lookup": lookup}
+    given |= dict.fromkeys(("java/lang/invoke/MethodType", "java/lang/invoke/MethodHandle"), anything)
+    for owner, names in LINKING.items():
+        type_ = program.type_named(owner)
+        for method in program.methods_of(type_) if type_ >= 0 else ():
+            if program.name_of_method(method)[1] in names:
+                arguments = [
+                    (position, given[program.name_of_type(parameter)])
+                    for position, parameter in enumerate(program.parameter_types(method))
+                    if parameter >= 0 and program.name_of_type(parameter) in given
+                ]
+                constraints.call(NONE, STATIC, method, NONE, arguments, anything, origin=ENTRY_POINT)

@@ -20,9 +20,11 @@ from engine import heap
 from engine.constraints import CLASS, MADE_ARRAYS, OBJECT, RUNNING_THREADS, Constraints
 
 THREAD = "java/lang/Thread"
+CALL_SITE, HANDLE = "java/lang/invoke/CallSite", "java/lang/invoke/MethodHandle"
 REFERENCE, LOADER = "java/lang/ref/Reference", "java/lang/ClassLoader"
 # What the JVM keeps: what threads throw and don't catch; references, as they may become pending; class loaders.
 UNCAUGHT, REFERENCES, LOADERS = "uncaught throwables", "references", "class loaders"
+PROVIDERS = "service providers"
 METAOBJECTS = (CLASS, "java/lang/reflect/Method", "java/lang/reflect/Constructor", "java/lang/reflect/Field")
 WRAPPERS = {
     "Boolean": "Z", "Byte": "B", "Character": "C", "Short": "S", "Integer": "I", "Long": "J", "Float": "F",
@@ -101,6 +103,34 @@ def _run_privileged(constraints: Constraints, call: SiteCall) -> None:
             return
 
 
+def _get_target(constraints: Constraints, call: SiteCall) -> None:
+    """Returns the target of a call site instead of its invoker, which calls it (`CallSite.dynamicInvoker`)."""
+    program = constraints.program
+    get = program.method_of(program.type_named(CALL_SITE), "getTarget", f"()L{HANDLE};")
+    if get >= 0 and call.argument(0) >= 0:
+        signature = program.signature_of(get)
+        constraints.call(call.site, VIRTUAL, signature, call.argument(0), (), call.result, call.thrown)
+
+
+def _set_target(constraints: Constraints, body: Body) -> None:
+    """Sets the target of a call site (`MethodHandleNatives.setCallSiteTargetNormal`)."""
+    program = constraints.program
+    for field in program.fields_of(program.type_named(CALL_SITE)):
+        if program.name_of_field(field)[1] == "target":
+            constraints.add(schema.Store, body.method, 0, body.first + 1, field, body.first)
+
+
+def _return_new(*names: str) -> Callable[[Constraints, Body], None]:
+    """Returns new objects of these classes."""
+
+    def means(constraints: Constraints, body: Body) -> None:
+        for type_ in map(constraints.program.type_named, names):
+            if type_ >= 0:
+                constraints.put(body.returned, constraints.object(heap.NATIVE, type_, body.method))
+
+    return means
+
+
 def _run_thread(constraints: Constraints, body: Body) -> None:
     """Runs `run` of the thread; the thread is among those that `currentThread` returns."""
     program = constraints.program
@@ -170,6 +200,13 @@ def _nothing(constraints: Constraints, body: Body) -> None:
 SITE_MODELS: tuple[SiteModel, ...] = (
     SiteModel("java/lang/System", "arraycopy", "", _copy_array),
     SiteModel(OBJECT, "clone", f"()L{OBJECT};", _same_as_receiver),
+    *(
+        SiteModel(owner, "dynamicInvoker", "", _get_target)
+        for owner in (
+            CALL_SITE,
+            *(f"java/lang/invoke/{kind}CallSite" for kind in ("Constant", "Mutable", "Volatile")),
+        )
+    ),
     SiteModel("java/security/AccessController", "doPrivileged", "", _run_privileged),
     SiteModel("java/security/AccessController", "doPrivilegedWithCombiner", "", _run_privileged),
 )
@@ -184,6 +221,12 @@ BODY_MODELS: tuple[BodyModel, ...] = (
     BodyModel(REFERENCE, "<init>", _join(REFERENCES)),
     BodyModel(REFERENCE, "getAndClearReferencePendingList", _return_pool(REFERENCES)),
     BodyModel(LOADER, "<init>", _join(LOADERS)),
+    BodyModel("java/lang/invoke/MethodHandleNatives", "setCallSiteTargetNormal", _set_target),
+    BodyModel("java/lang/invoke/MethodHandleNatives", "setCallSiteTargetVolatile", _set_target),
+    BodyModel("jdk/internal/perf/Perf", "createLong", _return_new("java/nio/DirectByteBuffer")),
+    BodyModel("jdk/internal/perf/Perf", "attach", _return_new("java/nio/DirectByteBuffer")),
+    BodyModel("java/util/ServiceLoader$ProviderImpl", "newInstance", _return_pool(PROVIDERS)),
+    BodyModel("java/util/ServiceLoader$LazyIterator", "nextService", _return_pool(PROVIDERS)),
     BodyModel("java/lang/StackStreamFactory$AbstractStackWalker", "callStackWalk", _walk_stack),
     BodyModel("java/lang/Throwable", "fillInStackTrace", _return_parameter(0)),
     BodyModel("java/lang/String", "intern", _return_parameter(0)),
@@ -270,6 +313,10 @@ class Models:
             return
         kind = heap.UNKNOWN if type_ in self._metatypes else heap.NATIVE
         constraints.put(body.returned, constraints.object(kind, type_, body.method))
+
+    def on_body(self, method: int, model: BodyModel) -> None:
+        """Adds a model for a method that was not reached yet."""
+        self._bodies[method] = model
 
     def on_field(self, field: int, pointer: int) -> None:
         """Puts the class objects of primitive types into `Integer.TYPE` and the like."""

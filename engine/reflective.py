@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,8 @@ from engine import direct, heap
 from engine.constraints import CLASS, Constraints
 from engine.effects import Effects
 from engine.handles import HandleEffects
-from engine.models import SiteCall, calls_at
+from engine.library import LibraryEffects
+from engine.models import Models, SiteCall, calls_at
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import API, Api
@@ -26,6 +26,15 @@ from engine.rules import Derivation, Rules
 
 LOADER = "java/lang/ClassLoader"
 # Without rules, and in the JDK's code, these are analysed like any other method.
+_LIBRARY = (
+    api.SERVICE,
+    api.ANNOTATION,
+    api.PROXY,
+    api.ENUM_CONSTANTS,
+    api.RESOURCE_BUNDLE,
+    api.ALLOCATE,
+    api.INITIALISE,
+)
 _BY_BODY = (api.RELATED, api.ARRAY_NEW)
 # What a site returns, and what then is at an operand that this comes to.
 _FOUND: dict[type, Any] = {
@@ -42,10 +51,9 @@ _FOUND: dict[type, Any] = {
 class Reflection:
     """The reflective sites of an analysis under one mode."""
 
-    def __init__(self, constraints: Constraints, mode: str, receivers: Mapping[int, int]) -> None:
-        """`receivers` are those of the calls of getClass, by site."""
+    def __init__(self, constraints: Constraints, mode: str, models: Models) -> None:
         self._constraints = constraints
-        self._receivers = receivers
+        self._receivers = models.receivers
         self._program = constraints.program
         self.rules = Rules(
             rules_in(mode), {"program": constraints.program, "members": Members(constraints.program)}
@@ -53,7 +61,8 @@ class Reflection:
         self.active = follows_reflection(mode)
         self._effects = Effects(constraints)
         self._handles = HandleEffects(constraints, self._effects, self._ask_handle)
-        self._on_derived = self._effects.by_head | self._handles.by_head
+        library = LibraryEffects(constraints, self._effects, models.on_body)
+        self._on_derived = self._effects.by_head | self._handles.by_head | library.by_head
         self.sites = self._effects.sites
         self.derivations: list[Derivation] = []
         self._watched: set[int] = set()
@@ -124,6 +133,15 @@ class Reflection:
                 kept.append(call.site)
         return np.array(kept, np.int32)
 
+    def on_constants(self, facts: Facts) -> None:
+        """Enters constant method handles, and the method objects that proxies pass on."""
+        handles, methods = facts.get(schema.HandleConstant), facts.get(schema.MethodConstant)
+        if handles:
+            self._handles.enter_constants(handles)
+        if methods:
+            for method, target in zip(methods.callee.tolist(), methods.target.tolist(), strict=True):
+                self._constraints.put(target, self._effects.method_object(method))
+
     def _is_by_body(self, call: SiteCall) -> bool:
         return not self.active or self._confined.covers_one(call.method)
 
@@ -169,8 +187,34 @@ class Reflection:
             add({rel.InvokeCall: [rel.InvokeCall(site, subject)]})
         elif each.role in (api.FIELD_GET, api.FIELD_SET):
             add({rel.FieldCall: [rel.FieldCall(site, subject, int(each.role == api.FIELD_SET))]})
+        elif each.role in _LIBRARY:
+            self._enter_library(each, call, subject, named)
         else:
             self._enter_linking(each, call, callee, subject, named)
+
+    def _enter_library(self, each: Api, call: SiteCall, subject: Any, named: Any) -> None:
+        """Enters a call by which the library finds classes."""
+        add = self.rules.add
+        site: Any = call.site
+        if each.role == api.SERVICE:
+            add({rel.ServiceCall: [rel.ServiceCall(site, subject)]})
+        elif each.role == api.ANNOTATION:
+            add({rel.AnnotationCall: [rel.AnnotationCall(site, subject, int(each.sort == "many"))]})
+        elif each.role == api.ENUM_CONSTANTS:
+            add({rel.EnumCall: [rel.EnumCall(site, subject)]})
+        elif each.role == api.RESOURCE_BUNDLE:
+            add({rel.BundleCall: [rel.BundleCall(site, named)]})
+        elif each.role == api.INITIALISE:
+            add({rel.InitialiseCall: [rel.InitialiseCall(site, subject)]})
+        elif each.role == api.ALLOCATE:
+            add({rel.AllocateCall: [rel.AllocateCall(site, subject)]})
+        else:
+            add({rel.ProxyCall: [rel.ProxyCall(site)]})
+            self._ask_parameters(each, call)
+            if (call.site, each.classes) not in self._effects.lengths and call.argument(each.classes) >= 0:
+                elements: Any = self._effects.elements(call, call.argument(each.classes))
+                self._ask(elements, call.method)
+                add({rel.ParameterVariable: [rel.ParameterVariable(site, 0, elements)]})
 
     def _scope(self, each: Api, call: SiteCall) -> str:
         """Returns who sees the offsets of fields that a site asks for: a class with its members, or the application."""
@@ -337,7 +381,12 @@ class Reflection:
         cut = constraints.sites.cut_mask()
         cut[self._linking] = True
         found = self._confined.search(
-            constraints.solver, constraints.batches, constraints.parameters.values(), cut, self._symbolic
+            constraints.solver,
+            constraints.batches,
+            constraints.parameters.values(),
+            cut,
+            self.is_api,
+            self._symbolic,
         )
         for operand, kind, value in found:
             at: Any = operand

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cypher.program import ABSTRACT, INTERFACE
 from cypher.schema import (
     FACTS,
     NONE,
@@ -22,6 +21,7 @@ from cypher.schema import (
     ClassConstant,
     ExactArgument,
     Facts,
+    HandleConstant,
     Initialises,
     Int32,
     Int64,
@@ -37,13 +37,14 @@ from cypher.schema import (
     concatenate,
     empty,
 )
+from loader.bootstrap import handle_constant
 from loader.csr import spans
 from loader.dynamic import Dynamics
 from loader.expansion import Linkage, Row, emit
-from loader.names import reference_name
 from loader.part import Part
+from loader.site import read_handle
 from loader.texts import Texts
-from loader.unit import CLASS, DYNAMIC, METHOD_HANDLE, METHOD_TYPE, RELATIONS, STRING
+from loader.unit import CLASS, METHOD_HANDLE, METHOD_TYPE, RELATIONS, STRING
 
 # Relations of units whose rows are, column for column, those of a relation of the schema.
 _DIRECT: dict[str, type[Row]] = {
@@ -52,7 +53,7 @@ _DIRECT: dict[str, type[Row]] = {
     "uncaught": Uncaught,
 }  # fmt: skip
 _VARIABLES = frozenset({"target", "source", "base", "result", "thrown", "variable"})
-_INVOKE_CLASSES = {METHOD_TYPE: "java/lang/invoke/MethodType", METHOD_HANDLE: "java/lang/invoke/MethodHandle"}
+_METHOD_TYPE_CLASS = "java/lang/invoke/MethodType"
 
 
 class Batch(NamedTuple):
@@ -192,25 +193,19 @@ class Bodies:
             add(strings, StringConstant, self._texts.of_refs(batch.part, ref[strings]))
         if len(classes):
             add(classes, ClassConstant, self._linkage.types.of_refs(batch.part, ref[classes]))
-        for of_kind, name in _INVOKE_CLASSES.items():
-            here = np.flatnonzero(kind == of_kind)
-            if len(here):
-                add(here, New, np.full(len(here), self._linkage.types.named(name), np.int32))
-        here = np.flatnonzero(kind == DYNAMIC)
+        here = np.flatnonzero(kind == METHOD_TYPE)
         if len(here):
-            types = [self._dynamic_type(batch.part, each) for each in ref[here].tolist()]
-            for each, type_ in zip(here.tolist(), types, strict=True):
-                if type_ < 0:
-                    self._dynamics.unknown_constant(int(methods[each]), int(offset[each]))
-            known = np.array(types, np.int32)
-            add(here[known >= 0], New, known[known >= 0])
-
-    def _dynamic_type(self, part: Part, text: int) -> int:
-        """Returns the type of a dynamically computed constant if that is a class with instances, else -1."""
-        types = self._linkage.types
-        name = reference_name(part.text.one(text)) if text >= 0 else ""
-        type_ = types.named(name) if name else NONE
-        return type_ if type_ >= 0 and not types.flags[type_] & (INTERFACE | ABSTRACT) else NONE
+            add(here, New, np.full(len(here), self._linkage.types.named(_METHOD_TYPE_CLASS), np.int32))
+        here = np.flatnonzero(kind == METHOD_HANDLE)
+        if len(here):
+            callers = self._linkage.methods.declaring.view[methods[here]]
+            columns = [
+                handle_constant(self._linkage, read_handle(batch.part, each), caller)
+                for each, caller in zip(ref[here].tolist(), callers.tolist(), strict=True)
+            ]
+            table = np.array(columns, np.int32).T
+            rows = Rows(HandleConstant, [methods[here], offset[here], *table, target[here]])
+            pieces[HandleConstant].append(rows)
 
     def _dynamic_calls(self, batch: Batch) -> list[tuple[Sequence[Row], int]]:
         """Returns rows for the `invokedynamic` instructions of a batch, with first variables."""

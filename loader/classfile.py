@@ -31,6 +31,9 @@ _SIZES = [0, 0, 0, 5, 5, 9, 9, 3, 3, 5, 5, 5, 5, 0, 0, 4, 3, 5, 5, 3, 3] + [0] *
 _FOUR_BYTES = re.compile(rb"[\xf0-\xff]").search
 _SURROGATE = re.compile(rb"\xed").search
 
+# An attribute that says it is longer lies; one that is longer than what is left may have been cut off.
+_LONGEST_ATTRIBUTE = 0x7FFFFFFF
+
 _int = Struct(">i").unpack_from
 _pair = Struct(">HH").unpack_from
 _handler = Struct(">HHHH")
@@ -172,6 +175,7 @@ class ConstantPool(jawa.constants.ConstantPool):  # type: ignore[misc]  # jawa h
         self.data = b""
         self.at: list[int] = []
         self.texts: list[bytes | None] = []
+        self.has_dynamic_calls = True  # class files before version 51 have none
 
     def unpack(self, source: _Source) -> None:
         """Finds where each entry of the pool begins."""
@@ -235,7 +239,10 @@ class ConstantPool(jawa.constants.ConstantPool):  # type: ignore[misc]  # jawa h
     def handle(self, index: int) -> tuple[int, int]:
         """Returns reference kind and index in a METHOD_HANDLE."""
         place = self.place(index, METHOD_HANDLE)
-        return self.data[place], self.data[place + 1] << 8 | self.data[place + 2]
+        reference = self.data[place + 1] << 8 | self.data[place + 2]
+        if reference == index:
+            raise MalformedClass("CLS-CP-CYCLE", f"the method handle {index} refers to itself")
+        return self.data[place], reference
 
     def integer(self, index: int) -> int:
         """Returns the value of an INTEGER."""
@@ -262,11 +269,20 @@ class _Flags:
 def _skip_attributes(data: bytes, place: int, count: int) -> tuple[list[tuple[int, int, int]], int]:
     """Returns (name, start, end) of `count` attributes that begin at `place`, and where they end."""
     attributes = []
-    for _ in range(count):
-        name, length = _attribute(data, place)
-        start = place + 6
-        place = start + length
-        attributes.append((name, start, place))
+    start = place
+    try:
+        for _ in range(count):
+            name, length = _attribute(data, place)
+            start = place + 6
+            place = start + length
+            attributes.append((name, start, place))
+    except StructError:
+        if place <= len(data):
+            raise
+    if place > len(data):
+        if place - start > _LONGEST_ATTRIBUTE:
+            raise MalformedClass("CLS-ATTR", f"an attribute of {place - start:,} bytes")
+        raise MalformedClass("CLS-TRUNC", "the class file is cut off in an attribute")
     return attributes, place
 
 
@@ -308,8 +324,6 @@ class _Attributes:
         count = data[place] << 8 | data[place + 1]
         self.rows, place = _skip_attributes(data, place + 2, count)
         self.extra = len(data) - place
-        if self.extra < 0:
-            raise MalformedClass("CLS-TRUNC", "the class file is cut off in an attribute")
 
 
 class ClassFile(jawa.cf.ClassFile):  # type: ignore[misc]  # jawa has no types
@@ -324,12 +338,14 @@ class ClassFile(jawa.cf.ClassFile):  # type: ignore[misc]  # jawa has no types
         self.attributes = _Attributes()
         self._interfaces: tuple[int, ...] = ()
         self._from_io(source)
+        self.pool.has_dynamic_calls = self._version[0] >= 51
         self._names: dict[int, bytes] = {}
 
     @property
     def flags(self) -> int:
-        """The access flags."""
-        return self.access_flags.value
+        """The access flags; before version 53, what says that a class is a module's declaration says nothing."""
+        flags = self.access_flags.value
+        return flags if self._version[0] >= 53 else flags & ~MODULE_FLAG
 
     @property
     def name(self) -> bytes:
@@ -402,7 +418,7 @@ class ClassFile(jawa.cf.ClassFile):  # type: ignore[misc]  # jawa has no types
 
     def _code(self, start: int, end: int) -> Code:
         data, names = self.pool.data, self._names
-        if self._version[0] == 45 and self._version[1] < 3:  # before JDK 1.0.2
+        if self._version[0] == 45 and self._version[1] < 3 and self._has_old_code(start, end):
             slots, length = _old_code(data, start)
             start += 4
         else:
@@ -430,11 +446,29 @@ class ClassFile(jawa.cf.ClassFile):  # type: ignore[misc]  # jawa has no types
             raise MalformedClass("CLS-ATTR", "the length of the Code attribute is wrong")
         return tuple.__new__(Code, (slots, data[start : start + length], handlers, lines))
 
+    def _has_old_code(self, start: int, end: int) -> bool:
+        """Returns whether a Code attribute adds up with the sizes that it had before JDK 1.0.2, and only so.
+
+        The JVM of today reads the usual sizes whatever the version says.
+        """
+        data = self.pool.data
+        usual = _adds_up(data, start + 8 + _new_code(data, start)[1], end)
+        return not usual and _adds_up(data, start + 4 + _old_code(data, start)[1], end)
+
     def _attribute_name(self, index: int) -> bytes:
         known = self._names.get(index)
         if known is None:
             known = self._names[index] = self.pool.utf8(index)
         return known
+
+
+def _adds_up(data: bytes, place: int, end: int) -> bool:
+    """Returns whether the exception table and the attributes of code, the first at `place`, end at `end`."""
+    try:
+        place += 2 + 8 * (data[place] << 8 | data[place + 1])
+        return _skip_attributes(data, place + 2, data[place] << 8 | data[place + 1])[1] == end
+    except (StructError, IndexError, MalformedClass):
+        return False
 
 
 def _check_handlers(handlers: list[Handler], length: int) -> None:

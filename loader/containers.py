@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Protocol
 
 from cypher.schema import Diagnostic
 from loader import jimage, manifest
+from loader.declared import SERVICES
 from loader.directory import Directory
 from loader.manifest import Manifest
 from loader.source import Changed, FileSource, Limits, Refused, Source, refusal
@@ -102,6 +104,12 @@ class Archive:
             raise Changed(Diagnostic("ARC-CHANGED", "error", text, "soundness", self.label))
         self._container.drop()
 
+    def services(self) -> Iterator[tuple[str, bytes]]:
+        """Yields (name, content) of the provider-configuration files (`ServiceLoader`)."""
+        for name in self.resources():
+            if name.startswith(SERVICES) and (content := self.read(name)) is not None:
+                yield name, content
+
     def class_names(self) -> list[str]:
         """Returns the names of all classes, in the order of `classes`, without reading them."""
         return list(self._view.classes)
@@ -139,9 +147,22 @@ class Opener:
         self._report = report
         self._inflated = 0
         self._nested: set[tuple[str, str]] = set()
+        self._too_deep: Counter[str] = Counter()  # archives that are not read, by the one that holds them
 
     def open(self, path: str | Path, label: str, role: str) -> list[Archive]:
         """Returns the archives at `path`, in class path order. Raises `Refused` if there are none."""
+        archives = self._open(path, label, role)
+        if self._too_deep:
+            # One for all: there may be thousands.
+            first = next(iter(self._too_deep))
+            text = (
+                f"{self._too_deep.total():,} archives, as in {first}, are nested too deeply and are not read"
+            )
+            self._report.append(Diagnostic("ARC-NEST", "warning", text, "soundness", label))
+            self._too_deep.clear()
+        return archives
+
+    def _open(self, path: str | Path, label: str, role: str) -> list[Archive]:
         suffix = PurePosixPath(path).suffix.lower()
         if not str(path):
             raise refusal("IN-MISSING", "an empty name is no file", label)
@@ -231,8 +252,7 @@ class Opener:
         if not nested:
             return []
         if depth == self._limits.nesting:
-            text = f"{len(nested):,} archives inside are nested too deeply and are not read"
-            self._report.append(Diagnostic("ARC-NEST", "warning", text, "soundness", label))
+            self._too_deep[label] += len(nested)
             return []
         if isinstance(container, Zip):
             self._charge(container, [name for name, _ in nested], self._limits.nested_bytes)
@@ -260,6 +280,7 @@ class Opener:
 
     def _charge(self, container: Zip, names: list[str], limit: int) -> None:
         """Takes what reading `names` may inflate from the budget of the run. Raises `Refused`."""
+        self._hand_on(container)  # what is odd about it may be why it is refused
         self._inflated += container.inflated_bound(names, limit)
         if self._inflated > self._limits.inflated_per_run:
             text = "would inflate beyond the limit of the run"

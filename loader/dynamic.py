@@ -1,19 +1,22 @@
-"""`invokedynamic`: what each call site's bootstrap method makes of it (JVMS 6.5, 4.7.23)."""
+"""`invokedynamic` and dynamic constants: what each bootstrap method makes of them (JVMS 6.5, 4.7.23)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from cypher.program import APPLICATION, FINAL, JDK, SYNTHETIC
-from cypher.schema import NONE, Diagnostic, Initialises, New
+from cypher.program import ABSTRACT, ACC_STATIC, APPLICATION, FINAL, INTERFACE, JDK, PUBLIC, SYNTHETIC
+from cypher.schema import NONE, Diagnostic, New
+from loader.bootstrap import Linked, linked_body
 from loader.expansion import Body, Linkage, Row
 from loader.lambdas import Lambda, lambda_body, lambda_of, make_lambda
 from loader.members import MadeMethod
 from loader.names import STRING_CLASS, parameters, reference_name
+from loader.proxies import ProxyMethod, make_proxy, proxy_body
 from loader.records import RecordMethod, record_body, record_method_of
 from loader.resolution import INVOKESTATIC, INVOKEVIRTUAL
 from loader.site import DynamicCall, host_name, read_calls
+from loader.texts import Texts
 
 _STRING_CONCAT = "java/lang/invoke/StringConcatFactory"
 _LAMBDA = "java/lang/invoke/LambdaMetafactory"
@@ -22,18 +25,19 @@ _SWITCH = "java/lang/runtime/SwitchBootstraps"
 
 
 class Made(NamedTuple):
-    """Where a made method comes from, and what its body is."""
+    """Where a made method comes from (-1 for a proxy's), and what its body is."""
 
     host: int
     offset: int
-    shape: Lambda | RecordMethod
+    shape: Lambda | RecordMethod | Linked | ProxyMethod
 
 
 class Dynamics:
     """Expands `invokedynamic`, once for each method that is asked for."""
 
-    def __init__(self, linkage: Linkage) -> None:
-        self._linkage = linkage
+    def __init__(self, linkage: Linkage, texts: Texts) -> None:
+        self._linkage, self._texts = linkage, texts
+        self._proxies: dict[tuple[int, ...], int] = {}
         self._expanded: dict[int, list[Row]] = {}
         self._made: dict[int, Made] = {}
         self.diagnostics: list[Diagnostic] = []
@@ -51,9 +55,9 @@ class Dynamics:
             body = Body(method, NONE)
             for call in read_calls(self._linkage, method):
                 body.offset = call.offset
-                expand = self._expanders.get(call.bootstrap_class, self._unknown)
-                if not expand(body, call):
-                    self._unknown(body, call)
+                expand = self._expanders.get(call.bootstrap_class, self._linked)
+                if call.is_constant or not expand(body, call):
+                    self._linked(body, call)
             found = self._expanded[method] = body.rows
         return found
 
@@ -64,20 +68,29 @@ class Dynamics:
             made = self._made[method]
             if isinstance(made.shape, Lambda):
                 found = lambda_body(self._linkage, method, made.shape)
-            else:
+            elif isinstance(made.shape, RecordMethod):
                 found = record_body(self._linkage, method, made.shape)
+            elif isinstance(made.shape, Linked):
+                found = linked_body(self._linkage, self._texts, method, made.shape)
+            else:
+                found = proxy_body(self._linkage, method, made.shape)
             self._expanded[method] = found
         return found
 
     def origin(self, method: int) -> tuple[int, int] | None:
         """Returns (method, offset) of the call site for which the JVM makes `method`, None for others."""
         made = self._made.get(method)
-        return None if made is None else (made.host, made.offset)
+        return None if made is None or made.host < 0 else (made.host, made.offset)
 
-    def unknown_constant(self, method: int, offset: int) -> None:
-        """Notes a dynamically computed constant of unknown value."""
-        text = "the value of a dynamically computed constant is unknown"
-        self._report(method, offset, "CLS-CONDY", text)
+    def proxy_of(self, interfaces: Sequence[int]) -> int:
+        """Returns the class of dynamic proxies that implement `interfaces`."""
+        key = tuple(interfaces)
+        if key not in self._proxies:
+            type_, shapes = make_proxy(self._linkage, interfaces)
+            for method, shape in zip(self._linkage.methods.of_type(type_), shapes, strict=True):
+                self._made[method] = Made(NONE, NONE, shape)
+            self._proxies[key] = type_
+        return self._proxies[key]
 
     # --- what bootstrap methods do
     def _concatenate(self, body: Body, call: DynamicCall) -> bool:
@@ -104,50 +117,60 @@ class Dynamics:
         return True
 
     def _record(self, body: Body, call: DynamicCall) -> bool:
-        linkage = self._linkage
         shape = record_method_of(call)
         if shape is None:
             return False
-        flags = FINAL | SYNTHETIC | (linkage.types.flags[call.caller] & (APPLICATION | JDK))
-        name = host_name(linkage, call, "ObjectMethods")
-        type_ = linkage.types.make(name, flags, [], 1)
         count = len(parameters(call.descriptor))
-        linkage.methods.add_made(
-            type_,
-            [
-                MadeMethod(
-                    call.name, call.descriptor, shape.flags, count, count + 3 + 2 * len(shape.components)
-                )
-            ],
-        )
-        method = linkage.methods.of_type(type_)[0]
-        self._made[method] = Made(call.method, call.offset, shape)
-        signature = linkage.signatures.of(call.name, call.descriptor)
-        target = linkage.resolver.call(INVOKESTATIC, type_, signature, call.caller)
-        body.invoke(target, sorted(call.arguments.items()), call.result, call.thrown)
+        variables = count + 3 + 2 * len(shape.components)
+        made = MadeMethod(call.name, call.descriptor, shape.flags, count, variables)
+        self._call_made(body, call, "ObjectMethods", made, shape)
         return True
 
-    def _unknown(self, body: Body, call: DynamicCall) -> bool:
-        """Adds an unresolved call, and a call of the bootstrap method, which does run."""
-        linkage, resolver = self._linkage, self._linkage.resolver
-        signature = linkage.signatures.of(call.name, call.descriptor)
-        owner, name, descriptor = call.bootstrap_class, call.bootstrap_name, call.bootstrap_descriptor
-        declared = linkage.types.named(owner) if owner else linkage.types.object
-        unresolved = resolver.unresolved(INVOKESTATIC, declared, signature)
-        body.invoke(unresolved, sorted(call.arguments.items()), call.result, call.thrown)
-        if owner:
-            target = resolver.call(
-                INVOKESTATIC, declared, linkage.signatures.of(name, descriptor), call.caller
+    def _call_made(
+        self, body: Body, call: DynamicCall, what: str, made: MadeMethod, shape: RecordMethod | Linked
+    ) -> None:
+        """Adds a call of a static method that is made for a call site."""
+        linkage = self._linkage
+        flags = FINAL | SYNTHETIC | (linkage.types.flags[call.caller] & (APPLICATION | JDK))
+        type_ = linkage.types.make(host_name(linkage, call, what), flags, [], 1)
+        linkage.methods.add_made(type_, [made])
+        self._made[linkage.methods.of_type(type_)[0]] = Made(call.method, call.offset, shape)
+        signature = linkage.signatures.of(made.name, made.descriptor)
+        target = linkage.resolver.call(INVOKESTATIC, type_, signature, call.caller)
+        body.invoke(target, sorted(call.arguments.items()), call.result, call.thrown)
+
+    def _linked(self, body: Body, call: DynamicCall) -> bool:
+        """Adds a call of a method that calls the bootstrap method and what it returns."""
+        if not call.bootstrap_class:
+            self._report(
+                call.method, call.offset, "CLS-INDY", "a call is linked by a bootstrap method that is missing"
             )
-            body.invoke(target, [], NONE, call.thrown)
-            if target.callee >= 0:
-                type_ = linkage.methods.declaring_type(target.callee)
-                body.add(Initialises, type_)
-        what = f"{owner.replace('/', '.')}.{name}" if owner else "a bootstrap method that is missing"
-        self._report(
-            call.method, call.offset, "CLS-INDY", f"the targets of a call linked by {what} are unknown"
+            self._unresolved(body, call)
+            return True
+        linked = Linked(call)
+        count = len(parameters(linked.descriptor))
+        made = MadeMethod(
+            call.name, linked.descriptor, PUBLIC | ACC_STATIC | SYNTHETIC, count, linked.variables
         )
+        self._call_made(body, call, "Linked", made, linked)
+        if not call.is_constant:
+            what = f"{call.bootstrap_class.replace('/', '.')}.{call.bootstrap_name}"
+            text = f"a call is linked by {what}: it calls more than is found if not all handles that this makes are known"
+            self._report(call.method, call.offset, "CLS-INDY", text)
         return True
+
+    def _unresolved(self, body: Body, call: DynamicCall) -> None:
+        """Adds a call that resolves to nothing, or a constant of which only the type is known."""
+        linkage = self._linkage
+        if call.is_constant:
+            name = reference_name(call.descriptor)
+            type_ = linkage.types.named(name) if name else NONE
+            if type_ >= 0 and not linkage.types.flags[type_] & (INTERFACE | ABSTRACT):
+                body.add(New, type_, call.result)
+            return
+        signature = linkage.signatures.of(call.name, call.descriptor)
+        call_ = linkage.resolver.unresolved(INVOKESTATIC, linkage.types.object, signature)
+        body.invoke(call_, sorted(call.arguments.items()), call.result, call.thrown)
 
     def _report(self, method: int, offset: int, code: str, text: str) -> None:
         declaring, name, descriptor = self._linkage.methods.name_of(method)

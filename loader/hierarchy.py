@@ -20,6 +20,8 @@ from loader.part import Part
 MISSING, ARRAY, PRIMITIVE, MADE = -1, -2, -3, -4
 
 _SHOWN = 20
+# Those of all types together: a hundred times those of large programs, and no more than a few hundred megabytes.
+_MOST_SUPERTYPES = 100_000_000
 
 
 # What the role of an archive says of its types.
@@ -46,6 +48,8 @@ class Types:
         self.methods = 0
         self.ids: dict[str, int] = {}
         self._primitives: dict[str, int] = {}
+        self._room = _MOST_SUPERTYPES
+        self._cut = 0  # types without their supertypes
         self._reports: list[Diagnostic] = []
         if OBJECT not in classes.number_of:
             text = "no archive defines java.lang.Object; name the JDK with --jdk"
@@ -111,12 +115,19 @@ class Types:
             more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
             text = f"{len(missing)} classes that the program refers to are missing: {shown}{more}"
             grouped.append(Diagnostic("HIE-PHANTOM", "warning", text, "soundness"))
+        if self._cut:
+            text = (
+                f"{self._cut} types have no supertypes but java.lang.Object here, because there are too many"
+            )
+            grouped.append(Diagnostic("HIE-LIMIT", "warning", text, "soundness"))
         return [*self.classes.diagnostics, *self._reports, *grouped]
 
     # --- entering
-    def make(self, name: str, flags: int, interfaces: Sequence[int], methods: int) -> int:
+    def make(
+        self, name: str, flags: int, interfaces: Sequence[int], methods: int, superclass: str = OBJECT
+    ) -> int:
         """Returns a new type that stands for a class that the JVM makes at run time."""
-        type_ = self._append(name, MADE, flags, self.object, tuple(interfaces))
+        type_ = self._append(name, MADE, flags, self.named(superclass), tuple(interfaces))
         self.methods += methods
         if name not in self.classes.number_of:
             self.ids[name] = type_
@@ -190,9 +201,7 @@ class Types:
         above, interface_names = self._declared_supertypes(number)
         if name == OBJECT:
             if above or interface_names:
-                self._report(
-                    "HIE-KIND", number, "java.lang.Object has a superclass or superinterface", "none"
-                )
+                self._report("HIE-KIND", number, "has a superclass or superinterface", "none")
             superclass, interfaces = NONE, []
         else:
             superclass = self._superclass(number, above)
@@ -256,13 +265,20 @@ class Types:
         element: int = NONE,
         also: Sequence[int] = (),
     ) -> int:
+        """Returns the id of a new type; `also` are supertypes of arrays, with all that are above these."""
         type_ = len(self.names)
-        parents = (superclass, *interfaces, *also) if superclass >= 0 else (*interfaces, *also)
+        parents = (superclass, *interfaces) if superclass >= 0 else interfaces
         if len(parents) == 1:
             supertypes = self.supertypes[parents[0]][:]
         else:
-            supertypes = array("i", sorted(set().union(*(self.supertypes[each] for each in parents))))
+            above = set().union(*(self.supertypes[each] for each in parents))
+            supertypes = array("i", sorted(above.union(also)))
         supertypes.append(type_)
+        if len(supertypes) > self._room:
+            self._cut += 1
+            superclass, interfaces = self.object, ()
+            supertypes = array("i", (*self.supertypes[self.object], type_))
+        self._room -= len(supertypes)
         self.names.append(name)
         self.number.append(number)
         self.flags.append(flags)

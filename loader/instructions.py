@@ -68,7 +68,7 @@ from loader.opcodes import (
     WIDE,
 )
 from loader.symbols import REFERENCE, TWO
-from loader.unit import STRING
+from loader.unit import DYNAMIC, STRING
 
 Instruction = Callable[[Frame, int], int]
 
@@ -83,6 +83,10 @@ _PRIMITIVES = {4: b"Z", 5: b"C", 6: b"F", 7: b"D", 8: b"B", 9: b"S", 10: b"I", 1
 
 def _underflow(place: int) -> MalformedClass:
     return MalformedClass("CLS-STACK", f"the instruction at {place} pops more than the stack holds")
+
+
+def _no_instruction(frame: Frame, place: int) -> MalformedClass:
+    return MalformedClass("CLS-CODE", f"there is no instruction {frame.code[place]:#x}, as at {place}")
 
 
 def _check(frame: Frame, count: int, place: int) -> None:
@@ -114,6 +118,8 @@ def _constant(frame: Frame, place: int, index: int) -> int:
     kind, ref, value = STRING, frame.pool.string(index), REFERENCE
     if ref < 0:
         kind, ref, value = frame.pool.constant(index)
+    if kind == DYNAMIC:
+        return _dynamic_constant(frame, place, index, value == REFERENCE)
     if value != REFERENCE:
         return 0
     target = frame.next_variable
@@ -122,9 +128,25 @@ def _constant(frame: Frame, place: int, index: int) -> int:
     return target
 
 
+def _dynamic_constant(frame: Frame, place: int, index: int, is_reference: bool) -> int:
+    """Returns a variable that holds what a bootstrap method computes, 0 if that is no reference."""
+    bootstrap, signature = frame.pool.dynamic_constant(index)
+    frame.dynamic_calls += 1
+    target = 0
+    if is_reference:
+        target = frame.next_variable
+        frame.next_variable = target + 1
+    frame.dynamic.extend((place, bootstrap, signature, target, frame.thrown or frame.thrown_here()))
+    return target
+
+
 def load_wide_constant(frame: Frame, place: int) -> int:
     """Pushes a long or double of the pool (`ldc2_w`)."""
-    if frame.pool.constant(_index(frame.code, place))[2] != TWO:
+    index = _index(frame.code, place)
+    kind, _, value = frame.pool.constant(index)
+    if kind == DYNAMIC:
+        _dynamic_constant(frame, place, index, is_reference=False)
+    if value != TWO:
         raise MalformedClass("CLS-CP", f"the constant at {place} is no long or double")
     frame.stack.extend((0, 0))
     return place + 3
@@ -398,6 +420,8 @@ def invoke(frame: Frame, place: int) -> int:
 
 def invoke_dynamic(frame: Frame, place: int) -> int:
     """Calls a dynamic call site."""
+    if not frame.pool.pool.has_dynamic_calls:
+        raise _no_instruction(frame, place)
     bootstrap, signature, slots, returns, references = frame.pool.dynamic_call(_index(frame.code, place))
     stack = frame.stack
     _check(frame, slots, place)
@@ -415,7 +439,7 @@ def invoke_dynamic(frame: Frame, place: int) -> int:
 
 def unknown(frame: Frame, place: int) -> int:
     """Refuses what is no instruction."""
-    raise MalformedClass("CLS-CODE", f"there is no instruction {frame.code[place]:#x}, as at {place}")
+    raise _no_instruction(frame, place)
 
 
 def _table() -> list[Instruction]:

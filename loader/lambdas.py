@@ -14,13 +14,12 @@ from cypher.schema import NONE, Assign, Cast, Initialises, Load, New, Store
 from loader.expansion import Body, Linkage, Row
 from loader.members import MadeMethod
 from loader.names import BOXES, OBJECT, SERIALIZABLE, parameters, reference_name, result
-from loader.resolution import INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL
-from loader.site import DynamicCall, Handle, host_name
+from loader.resolution import INVOKESTATIC
+from loader.site import OPCODES, DynamicCall, Handle, host_name
 from loader.unit import CLASS, METHOD_HANDLE, METHOD_TYPE, NUMBER
 
-# Kinds of method handles (JVMS 4.4.8), and the instruction that calls each.
+# Kinds of method handles (JVMS 4.4.8).
 _INVOKE_STATIC, _NEW = 6, 8
-_OPCODES = {5: INVOKEVIRTUAL, 6: INVOKESTATIC, 7: INVOKESPECIAL, 8: INVOKESPECIAL, 9: INVOKEINTERFACE}
 
 # Flags of `altMetafactory`.
 _SERIALIZABLE, _MARKERS, _BRIDGES = 1, 2, 4
@@ -51,7 +50,7 @@ def lambda_of(call: DynamicCall) -> Lambda | None:
     if kinds[:3] != [METHOD_TYPE, METHOD_HANDLE, METHOD_TYPE] or not interface:
         return None
     handle = call.handle(1)
-    if handle.kind not in _OPCODES:
+    if handle.kind not in OPCODES:
         return None
     markers, bridges = _extras(call) if call.bootstrap_name == "altMetafactory" else ([], [])
     return Lambda(
@@ -196,7 +195,7 @@ def lambda_body(linkage: Linkage, method: int, shape: Lambda) -> list[Row]:
     if handle.kind != _NEW:
         raw = values.new_variable() if reference_name(returned) and reference_name(has) else NONE
     target = NONE if handle.kind == _NEW else raw
-    values.call(_OPCODES[handle.kind], handle.owner, handle.name, handle.descriptor, arguments, target)
+    values.call(OPCODES[handle.kind], handle.owner, handle.name, handle.descriptor, arguments, target)
     if reference_name(returned) and has in BOXES:
         values.box(has, count)
     elif reference_name(returned) and raw != NONE:

@@ -11,6 +11,7 @@ from cypher.schema import NONE, Diagnostic, Facts, Int32, Int64
 from loader.bodies import Bodies
 from loader.classes import Archive, Classes, Subclasses
 from loader.csr import spans
+from loader.declarations import Declarations
 from loader.dynamic import Dynamics
 from loader.expansion import Linkage
 from loader.fields import Fields
@@ -36,7 +37,8 @@ class LinkedProgram:
         self._linkage = Linkage(types, signatures, methods, fields, Resolver(types, methods, signatures))
         self._types, self._methods, self._fields = types, methods, fields
         self._texts = Texts(parts, self._classes)
-        self._dynamics = Dynamics(self._linkage)
+        self._dynamics = Dynamics(self._linkage, self._texts)
+        self._declarations = Declarations(self._linkage, parts, self._texts)
         self._bodies = Bodies(self._linkage, parts, self._texts, self._dynamics)
         self._subclasses: Subclasses | None = None
         self._concrete: dict[tuple[int, bool], list[int]] = {}
@@ -91,6 +93,18 @@ class LinkedProgram:
         entered = [self._types.named(self._classes.names[each]) for each in numbers]
         # What the class files say is no supertype where a hierarchy that can't be was cut.
         return [each for each in entered if type_ in self._types.supertypes[each]]
+
+    def proxy_of(self, interfaces: Sequence[int]) -> int:
+        return self._dynamics.proxy_of(interfaces)
+
+    def providers_of(self, service: int) -> Sequence[int]:
+        return self._declarations.providers_of(service)
+
+    def types_like(self, prefix: str) -> Sequence[int]:
+        return [self._types.named(name) for name in self._classes.number_of if name.startswith(prefix)]
+
+    def annotation_values(self, annotation: int, element: str) -> tuple[Sequence[int], Sequence[int]]:
+        return self._declarations.annotation_values(annotation, element)
 
     # --- members
     def methods_of(self, type_: int) -> Sequence[int]:

@@ -24,7 +24,7 @@ BOXES = {
 # An array type has at most this many dimensions (JVMS 4.4.1).
 MOST_DIMENSIONS = 255
 
-_FIELD_DESCRIPTOR = re.compile(r"\[*(?:[BCDFIJSZ]|L[^;]*;)")
+_FIELD_DESCRIPTOR = re.compile(r"\[*+(?:[BCDFIJSZ]|L[^;]*;)")
 
 
 @lru_cache(maxsize=65536)
@@ -34,7 +34,13 @@ def parameters(descriptor: str) -> tuple[str, ...]:
     >>> parameters("(I[JLa/B;)V")
     ('I', '[J', 'La/B;')
     """
-    return tuple(_FIELD_DESCRIPTOR.findall(descriptor[1 : descriptor.rfind(")")]))
+    found = []
+    place, end = 1, descriptor.rfind(")")
+    # (and no further than where it is no descriptor: to look for the next one could take very long)
+    while match := _FIELD_DESCRIPTOR.match(descriptor, place, end):
+        found.append(match[0])
+        place = match.end()
+    return tuple(found)
 
 
 def result(descriptor: str) -> str:

@@ -22,6 +22,8 @@ _TABLE_OF = {
     "class_entry": "text", "class_interfaces": "type",
     "method_signature": "signature", "field_name": "text", "field_descriptor": "text",
     "bootstrap_method": "method_ref",
+    "service_type": "type", "service_provider": "type",
+    "annotation_type": "text", "annotation_element": "text", "annotation_value": "text",
 }  # fmt: skip
 _TABLE_OF_BODY_COLUMN = {
     "type_ref": "type", "field_ref": "field_ref", "method_ref": "method_ref", "signature": "signature",

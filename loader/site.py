@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from cypher.schema import NONE
 from loader.expansion import Linkage
 from loader.part import Part
+from loader.resolution import INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL
 
-_FIELD_HANDLES = 4
+# Kinds of method handles up to this are for fields (JVMS 4.4.8); the instruction that calls each other kind.
+FIELD_HANDLES = 4
+OPCODES = {5: INVOKEVIRTUAL, 6: INVOKESTATIC, 7: INVOKESPECIAL, 8: INVOKESPECIAL, 9: INVOKEINTERFACE}
 
 
 class Handle(NamedTuple):
@@ -23,6 +27,7 @@ class Handle(NamedTuple):
 class DynamicCall(NamedTuple):
     """An `invokedynamic` instruction of `method`, which a class of type `caller` declares.
 
+    Or one that loads a dynamic constant: then `descriptor` is that of a field.
     `arguments` has variables of the method by position. `static_arguments` are (kind, row) as in
     `loader.unit`. The bootstrap class is "" if the class file has no such bootstrap method.
     """
@@ -36,6 +41,7 @@ class DynamicCall(NamedTuple):
     result: int
     thrown: int
     arguments: dict[int, int]
+    bootstrap_kind: int
     bootstrap_class: str
     bootstrap_name: str
     bootstrap_descriptor: str
@@ -44,6 +50,11 @@ class DynamicCall(NamedTuple):
     def text(self, index: int) -> str:
         """Returns static argument `index`, which refers to a text."""
         return self.part.text.one(self.static_arguments[index][1])
+
+    @property
+    def is_constant(self) -> bool:
+        """Returns whether it loads a constant."""
+        return not self.descriptor.startswith("(")
 
     def handle(self, index: int) -> Handle:
         """Returns static argument `index`, which is a method handle."""
@@ -68,10 +79,11 @@ def read_calls(linkage: Linkage, method: int) -> Iterator[DynamicCall]:
         name, descriptor = part.signature(signature)
         known = 0 <= bootstrap < last - first and unit.bootstrap_method[first + bootstrap] >= 0
         linked = part.method_ref(int(unit.bootstrap_method[first + bootstrap])) if known else ("", "", "")
+        kind = int(unit.bootstrap_kind[first + bootstrap]) if known else NONE
         static = _static_arguments(part, first + bootstrap) if known else []
         passed = arguments.get(ordinal, {})
         yield DynamicCall(
-            part, method, caller, offset, name, descriptor, result, thrown, passed, *linked, static
+            part, method, caller, offset, name, descriptor, result, thrown, passed, kind, *linked, static
         )
 
 
@@ -97,7 +109,7 @@ def _static_arguments(part: Part, bootstrap: int) -> list[tuple[int, int]]:
 def read_handle(part: Part, row: int) -> Handle:
     """Returns method handle `row` of a unit."""
     kind, ref = int(part.unit.handle_kind[row]), int(part.unit.handle_ref[row])
-    return Handle(kind, *(part.field_ref(ref) if kind <= _FIELD_HANDLES else part.method_ref(ref)))
+    return Handle(kind, *(part.field_ref(ref) if kind <= FIELD_HANDLES else part.method_ref(ref)))
 
 
 def host_name(linkage: Linkage, call: DynamicCall, what: str) -> str:

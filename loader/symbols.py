@@ -274,6 +274,12 @@ class Pool:
         shape = self.symbols.shape(self.pool.utf8(descriptor))
         return self.bootstrap(row), signature, shape.slots, shape.returns, shape.references
 
+    def dynamic_constant(self, index: int) -> tuple[int, int]:
+        """Returns bootstrap method and signature of a DYNAMIC."""
+        row, name_and_type = self.pool.pair_in(index, DYNAMIC_TAG)
+        name, descriptor = self.pool.pair_in(name_and_type, NAME_AND_TYPE)
+        return self.bootstrap(row), self.symbols.signature(self.text(name), self.text(descriptor))
+
     def field(self, index: int) -> tuple[int, int]:
         """Returns field_ref and kind of a FIELD."""
         _, owner, pair, descriptor = self._member(index, _FIELDS)

@@ -32,6 +32,8 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "bootstrap": ("bootstrap_kind", "bootstrap_method", "bootstrap_arguments_at"),
     "argument": ("bootstrap_argument_kind", "bootstrap_argument_ref"),
+    "service": ("service_type", "service_provider", "service_module"),
+    "annotation": ("annotation_type", "annotation_element", "annotation_kind", "annotation_value"),
 }  # fmt: skip
 
 

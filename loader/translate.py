@@ -23,9 +23,10 @@ from loader.classfile import (
     read_class,
     text_of,
 )
+from loader.declared import SERVICES, annotation_values, providers_in, providers_of
 from loader.symbols import Pool
 from loader.tables import Tables
-from loader.unit import STRING, Unit
+from loader.unit import CLASS, STRING, Unit
 
 # States of `Unit.method_code`.
 _NO_CODE, _TRANSLATED, _DROPPED = range(3)
@@ -59,15 +60,18 @@ class _Class(NamedTuple):
 
 
 def translate(
-    classes: Iterable[tuple[str, bytes]], label: str, progress: Callable[[int], None] | None = None
+    classes: Iterable[tuple[str, bytes]],
+    label: str,
+    progress: Callable[[int], None] | None = None,
+    services: Iterable[tuple[str, bytes]] = (),
 ) -> Unit:
     """Returns the unit of an archive called `label`, given (entry name, content) of its class files.
 
-    Calls `progress` with the number of class files done so far. What can't be read is left out, with a
+    `services` are its provider-configuration files. Calls `progress` with the number of class files done so far. What can't be read is left out, with a
     diagnostic.
     """
     with _without_collector():
-        return _translated(classes, label, progress)
+        return _translated(classes, label, progress, services)
 
 
 @contextlib.contextmanager
@@ -84,9 +88,14 @@ def _without_collector() -> Iterator[None]:
 
 
 def _translated(
-    classes: Iterable[tuple[str, bytes]], label: str, progress: Callable[[int], None] | None
+    classes: Iterable[tuple[str, bytes]],
+    label: str,
+    progress: Callable[[int], None] | None,
+    services: Iterable[tuple[str, bytes]],
 ) -> Unit:
     translator = _Translator(label)
+    for entry, content in services:
+        translator.add_service(entry, content)
     misnamed: list[tuple[str, bytes]] = []
     done = 0
     for done, (entry, content) in enumerate(classes, 1):
@@ -148,6 +157,26 @@ class _Translator:
             self._add(described)
         return True
 
+    def add_service(self, entry: str, content: bytes) -> None:
+        """Adds the providers that a provider-configuration file lists."""
+        service = entry.removeprefix(SERVICES).replace(".", "/")
+        for provider in providers_in(content):
+            self._add_provider(_modified(service), _modified(provider), in_module=False)
+
+    def _add_provider(self, service: bytes, provider: bytes, *, in_module: bool) -> None:
+        row = self.symbols.type(service), self.symbols.type(provider), int(in_module)
+        self.tables.add("service", row)
+
+    def _add_annotations(self, file: ClassFile) -> None:
+        symbols = self.symbols
+        try:
+            for value in annotation_values(file):
+                kind = CLASS if value.is_class else STRING
+                texts = [symbols.texts[each] for each in (value.annotation, value.element, value.content)]
+                self.tables.add("annotation", (*texts[:2], kind, texts[2]))
+        except MalformedClass as problem:
+            self.report(problem)
+
     def _check_version(self, file: ClassFile) -> None:
         major, minor = file.version
         if not MAJOR_FIRST <= major <= MAJOR_LAST:
@@ -160,6 +189,8 @@ class _Translator:
     def _check_module(self, file: ClassFile) -> None:
         if file.methods.rows or file.fields.rows:
             self.report(MalformedClass("CLS-MODULE", "a module declaration with members"), effect="none")
+        for service, provider in providers_of(file):
+            self._add_provider(service, provider, in_module=True)
 
     def _describe(self, file: ClassFile, name: bytes) -> _Class:
         """Returns what `file` says outside of method bodies, before anything of it is added."""
@@ -234,6 +265,7 @@ class _Translator:
                 len(described.bootstraps),
             ),
         )
+        self._add_annotations(file)
         if described.pool.dangling:
             self.report(MalformedClass("CLS-INDY", "a constant names a bootstrap method that isn't there"))
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from cypher.schema import Diagnostic
 
 # Bump whenever the translation of a class file changes: it is part of every cache key.
-VERSION = 1
+VERSION = 2
 
 # What a constant (`ldc`) or a bootstrap argument refers to; `ref` is an id of the named table, the text of its
-# descriptor for a DYNAMIC constant.
+# descriptor for a DYNAMIC bootstrap argument. (Loading a DYNAMIC constant is a row of `dynamic`.)
 STRING, CLASS, METHOD_TYPE, METHOD_HANDLE, DYNAMIC, NUMBER = range(6)
 
 # Columns of each relation of method bodies. Ids: `…variable`-like columns are variables of the method in the
@@ -38,7 +38,7 @@ RELATIONS: dict[str, tuple[str, ...]] = {
     # ordinal: index of the row of `invoke` among those of the method; reference arguments only
     "argument": ("ordinal", "position", "variable"),
     "exact_argument": ("ordinal", "position", "length", "index", "variable"),
-    # bootstrap: row of the class's bootstrap table; signature: name and descriptor of the call
+    # bootstrap: row of the class's bootstrap table; signature: name and descriptor of the call, or of the constant
     "dynamic": ("offset", "bootstrap", "signature", "result", "thrown"),
     "dynamic_argument": ("ordinal", "position", "variable"),
     "catch": ("offset", "source", "type_ref", "target"),
@@ -100,6 +100,15 @@ class Unit:
     bootstrap_argument_ref: NDArray[np.int32]
     handle_kind: NDArray[np.int32]  # reference_kind 1..9
     handle_ref: NDArray[np.int32]  # field_ref for kinds 1..4, method_ref for 5..9
+    # --- declarations beside code: `service_provider` provides the service; an annotation has a text (STRING) or a
+    # class (CLASS, by the text of its descriptor) as value of an element
+    service_type: NDArray[np.int32]  # type_ref
+    service_provider: NDArray[np.int32]  # type_ref
+    service_module: NDArray[np.int32]  # 1 if a module declaration says so, 0 if a configuration file does
+    annotation_type: NDArray[np.int32]  # text: descriptor
+    annotation_element: NDArray[np.int32]  # text
+    annotation_kind: NDArray[np.int32]
+    annotation_value: NDArray[np.int32]  # text
     # --- method bodies: for each relation, offsets by method (length methods + 1) and its columns, by name
     body_at: dict[str, NDArray[np.int64]]
     body: dict[str, dict[str, NDArray[np.int32]]]

@@ -10,6 +10,8 @@ from typing import NamedTuple
 # nothing that begins like a drive, which it takes for the protocol of a URL.
 _CLASS = re.compile(r"(?![A-Za-z]:)(?:[^./;\[]+/)*[^./;\[]+\.class")
 _VERSIONED = re.compile(r"META-INF/versions/([1-9][0-9]{0,8})/(.+)", re.DOTALL)
+# What makes the JVM look for entries of a version, though it finds only those that are spelt as above.
+_KNOWN_VERSION = re.compile(r"META-INF/versions/([1-9][0-9]{0,8})/.*[^/]", re.DOTALL | re.IGNORECASE)
 
 _NESTED = (".jar", ".war", ".ear", ".rar", ".zip")
 
@@ -52,35 +54,50 @@ def is_class(name: str) -> bool:
 def view(names: Iterable[str], prefix: str = "", release: int = 0, excluded: tuple[str, ...] = ()) -> View:
     """Returns what is visible under `prefix`, without names that begin with one of `excluded`.
 
+    An entry `A.class/` is the class A, unless there is an entry `A.class`, as it is to the JVM.
     With a `release`, entries for it and for those before it, newest first, replace those without one, as in
     multi-release jars; with 0 they are left out.
     """
     classes: dict[str, str] = {}
     resources: dict[str, str] = {}
     versions: dict[str, int] = {}
+    known: set[str] = set()
+    directories: list[tuple[int, str, str]] = []  # versioned classes that are called like directories
     ignored = 0
     for entry in names:
         if not entry.startswith(prefix) or (excluded and entry.startswith(excluded)):
             continue
         name = entry[len(prefix) :]
         version = 0
-        if name.startswith("META-INF/versions/") and not name.endswith("/"):
+        if release and name[:1] in "Mm" and (spelt := _KNOWN_VERSION.fullmatch(name)):
+            known.add(spelt[1])
+        if name.startswith("META-INF/versions/") and (not name.endswith("/") or name.endswith(".class/")):
             found = _VERSIONED.fullmatch(name)
             version = int(found[1]) if found else 0
             name = found[2] if found else name
             if not found or not _FIRST_VERSION <= version <= release or name.startswith("META-INF/"):
-                ignored += name.endswith(".class")
+                ignored += name.endswith((".class", ".class/"))
                 continue
-        if versions.get(name, 0) > version:
+            if name.endswith("/"):
+                directories.append((version, name[:-1], entry))
+                continue
+        is_directory = name.endswith(".class/")
+        if is_directory:
+            name = name[:-1]
+        # What is called so without the slash counts, wherever it stands.
+        if versions.get(name, 0) > version or (is_directory and name in classes):
             continue
         if version:
             versions[name] = version
-        if name.endswith(".class/"):
-            name = name[:-1]
         if name.endswith(".class") and is_class(name):
             classes[name] = entry
         elif not name.endswith("/"):
             resources[name] = entry
+    for version, name, entry in directories:
+        if str(version) in known and versions.get(name, 0) < version and is_class(name):
+            classes[name], versions[name] = entry, version
+        else:
+            ignored += 1
     return View(classes, resources, ignored)
 
 

@@ -230,20 +230,22 @@ class Zip:
             if at + length > len(extra):
                 raise self._corrupt("an extra field is longer than its entry")
             if tag == 1 and length:
-                wanted = [each == _MAGIC32 for each in (size, compressed, offset)]
-                exact = 8 * sum(wanted) + 4 * (header[13] == _MAGIC16)
-                if length not in {8, 16, 24, 28, exact} or length < 8 * sum(wanted):
+                exact = 8 * (size, compressed, offset).count(_MAGIC32) + 4 * (header[13] == _MAGIC16)
+                if length not in {8, 16, 24, 28, exact}:
                     raise self._corrupt("a zip64 field has the wrong size")
-                values = iter(struct.unpack_from(f"<{sum(wanted)}q", extra, at))
-                size, compressed, offset = (
-                    next(values) if replaced else value
-                    for replaced, value in zip(wanted, (size, compressed, offset), strict=True)
-                )
-                if min(size, compressed, offset) < 0:
+                values = struct.unpack_from(f"<{length // 8}q", extra, at)
+                # The JVM looks at these places, whichever are replaced, and not at the offset: an entry that
+                # lies outside the file can't be read, but the others can.
+                negative = [value < 0 for value in (*values[:2], 0, 0)]
+                if (size == _MAGIC32 and negative[0]) or (compressed == _MAGIC32 and negative[1]):
                     raise self._corrupt("a zip64 field is negative")
+                left = iter(values)
+                size, compressed, offset = (
+                    next(left, value) if value == _MAGIC32 else value for value in (size, compressed, offset)
+                )
                 break
             at += length
-        return compressed, size, offset
+        return max(compressed, 0), size, offset
 
     def _content(self, entry: Entry, limit: int) -> bytes:
         """Returns the first `size` bytes of `entry`. Raises `EntryError` if that is more than `limit`."""

@@ -41,8 +41,8 @@ def analysed(classes: Path, mains: Sequence[str], mode: str) -> Graph:
     run = classes.parent / f"{mode}-{mains[0] if len(mains) == 1 else 'all'}"
     exported = run.parent / f"{run.name}.json"
     entries = [word for main in mains for word in ("--main", main)]
-    _heliograph("analyze", str(classes), *entries, "--mode", mode, "--format", "json", "--out", str(run))
-    _heliograph("export", "callgraph", "--run", str(run), "--format", "jcg", "--out", str(exported))
+    heliograph("analyze", str(classes), *entries, "--mode", mode, "--format", "json", "--out", str(run))
+    heliograph("export", "callgraph", "--run", str(run), "--format", "jcg", "--out", str(exported))
     return parse(json.loads(exported.read_text()))
 
 
@@ -52,9 +52,9 @@ def computed(graph: Graph, fixture: Fixture) -> Result:
     calls = {
         Call(source_of(caller.declaring), line, _shown(fixture, callee))
         for caller, edges in graph.edges.items()
-        if source_of(caller.declaring) in fixture.sources and not _is_of_lambda(caller)
+        if source_of(caller.declaring) in fixture.sources and not _is_made(caller)
         for line, target in edges
-        for callee in _through(graph, target, frozenset())
+        for callee in _through(graph, target)
         if callee in own
     }
     return Result(frozenset(calls), frozenset(_shown(fixture, method) for method in own))
@@ -64,26 +64,37 @@ def _shown(fixture: Fixture, method: Target) -> str:
     return shown(fixture, method.declaring, method.name, method.parameters)
 
 
-def _is_of_lambda(method: Target) -> bool:
-    return "$$Lambda" in method.declaring
+def _is_made(method: Target) -> bool:
+    return "$$" in method.declaring
 
 
-def _through(graph: Graph, target: Target, seen: frozenset[Target]) -> Iterator[Target]:
-    """Yields what a call of `target` leads to: `target`, or what a method that only passes on calls.
+def _through(graph: Graph, target: Target) -> Iterator[Target]:
+    """Yields what a call of `target` leads to: `target`, or what methods that only pass on calls do.
 
-    The class of a lambda passes on to the lambda's body, and `Thread.start` to `run`.
+    Classes that the JVM makes pass on to what they are made for, `Thread.start` to `run`, and java.lang.invoke
+    to what a method handle is for.
     """
-    passes_on = _is_of_lambda(target) or (
-        target.declaring == "java/lang/Thread" and target.name in ("start", "start0")
+    seen = {target}
+    waiting = [target]
+    while waiting:
+        each = waiting.pop()
+        if _passes_on(each):
+            fresh = {callee for _, callee in graph.edges.get(each, ())} - seen
+            seen |= fresh
+            waiting += fresh
+        else:
+            yield each
+
+
+def _passes_on(target: Target) -> bool:
+    return (
+        _is_made(target)
+        or target.declaring.startswith("java/lang/invoke/")
+        or (target.declaring == "java/lang/Thread" and target.name in ("start", "start0"))
     )
-    if not passes_on:
-        yield target
-    elif target not in seen:
-        for _, callee in graph.edges.get(target, ()):
-            yield from _through(graph, callee, seen | {target})
 
 
-def _heliograph(*arguments: str) -> None:
+def heliograph(*arguments: str) -> None:
     command = [sys.executable, "-c", "from cli.main import main; main()", *arguments]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY)
     assert outcome.returncode == 0, f"heliograph {' '.join(arguments)}\n{outcome.stdout}\n{outcome.stderr}"

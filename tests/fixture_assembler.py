@@ -1,4 +1,4 @@
-"""Assembles class files that no current compiler makes: subroutines, wide forms, members of equal names.
+"""Assembles class files that no current compiler makes: subroutines, wide forms, constants by bootstrap methods.
 
 A source holds classes, one instruction a line, and its line numbers are those of the class files:
 
@@ -9,7 +9,16 @@ A source holds classes, one instruction a line, and its line numbers are those o
       jsr finally
       catch java/lang/Exception start end handler       (or `any`)
 
-`//` begins a comment. Members are written `Owner.name descriptor`, strings in quotes without blanks.
+`//` begins a comment. Members are written `Owner.name descriptor`, strings in quotes without blanks. Further
+constants, which `ldc_w` loads and bootstrap methods take, need a version, and one above 50 forbids branches:
+
+    version 55
+    bootstrap linker Name.link (Ljava/lang/invoke/MethodHandles$Lookup;…)… class Name "text"
+    method static go ()V
+      invokedynamic run ()V linker
+      ldc_w methodhandle invokestatic Name.go ()V       (or `new`, `getfield`, …)
+      ldc_w methodtype (Ljava/lang/Object;)V
+      ldc_w dynamic name Ljava/lang/Object; linker
 """
 
 from __future__ import annotations
@@ -23,7 +32,8 @@ VERSION = 48
 MAX_STACK, MAX_LOCALS = 16, 400
 
 _FLAGS = {
-    "public": 0x1, "private": 0x2, "protected": 0x4, "static": 0x8, "interface": 0x600, "abstract": 0x400,
+    "public": 0x1, "private": 0x2, "protected": 0x4, "static": 0x8, "final": 0x10, "interface": 0x600,
+    "abstract": 0x400,
 }  # fmt: skip
 
 _PLAIN = {
@@ -41,6 +51,10 @@ _MEMBER = {
     "getstatic": 178, "putstatic": 179, "getfield": 180, "putfield": 181, "invokevirtual": 182,
     "invokespecial": 183, "invokestatic": 184, "invokeinterface": 185,
 }  # fmt: skip
+_REFERENCE = {
+    "getfield": 1, "getstatic": 2, "putfield": 3, "putstatic": 4, "invokevirtual": 5, "invokestatic": 6,
+    "invokespecial": 7, "new": 8, "invokeinterface": 9,
+}  # fmt: skip
 _TYPE = {"new": 187, "anewarray": 189, "checkcast": 192, "instanceof": 193}
 
 
@@ -50,6 +64,10 @@ def assemble(text: str, file: str) -> dict[str, bytes]:
     for line, words in _lines(text):
         if words[0] == "class":
             classes.append(_Class.begun(words[1:]))
+        elif words[0] == "version":
+            classes[-1].version = int(words[1])
+        elif words[0] == "bootstrap":
+            classes[-1].bootstraps[words[1]] = words[2:]
         elif words[0] in ("field", "method"):
             *flags, name, descriptor = words[1:]
             member = _Member(_flags(flags), name, descriptor)
@@ -82,10 +100,11 @@ def _arguments_size(descriptor: str) -> int:
 
 
 class _Pool:
-    """A constant pool that grows as constants are asked for."""
+    """A constant pool that grows as constants are asked for; `bootstraps` are the names of its methods."""
 
-    def __init__(self) -> None:
+    def __init__(self, bootstraps: list[str]) -> None:
         self._index: dict[bytes, int] = {}
+        self._bootstraps = bootstraps
 
     def _put(self, entry: bytes) -> int:
         return self._index.setdefault(entry, len(self._index) + 1)
@@ -99,10 +118,41 @@ class _Pool:
     def string(self, text: str) -> int:
         return self._put(struct.pack(">BH", 8, self.utf8(text)))
 
+    def pair(self, name: str, descriptor: str) -> int:
+        return self._put(struct.pack(">BHH", 12, self.utf8(name), self.utf8(descriptor)))
+
     def member(self, tag: int, written: str, descriptor: str) -> int:
         owner, _, name = written.rpartition(".")
-        pair = self._put(struct.pack(">BHH", 12, self.utf8(name), self.utf8(descriptor)))
-        return self._put(struct.pack(">BHH", tag, self.type(owner), pair))
+        return self._put(struct.pack(">BHH", tag, self.type(owner), self.pair(name, descriptor)))
+
+    def dynamic(self, tag: int, name: str, descriptor: str, bootstrap: str) -> int:
+        at = self._bootstraps.index(bootstrap)
+        return self._put(struct.pack(">BHH", tag, at, self.pair(name, descriptor)))
+
+    def handle(self, kind: str, written: str, descriptor: str) -> int:
+        number = _REFERENCE[kind]
+        tag = 9 if number < 5 else 11 if number == 9 else 10
+        member = f"{written}.<init>" if kind == "new" else written
+        return self._put(struct.pack(">BBH", 15, number, self.member(tag, member, descriptor)))
+
+    def constants(self, words: list[str]) -> list[int]:
+        """Returns the indices of the constants in `words`, which tell each other's ends apart."""
+        found = []
+        while words:
+            kind, rest = words[0], words[1:]
+            match kind:
+                case "class":
+                    index, words = self.type(rest[0]), rest[1:]
+                case "methodtype":
+                    index, words = self._put(struct.pack(">BH", 16, self.utf8(rest[0]))), rest[1:]
+                case "methodhandle":
+                    index, words = self.handle(*rest[:3]), rest[3:]
+                case "dynamic":
+                    index, words = self.dynamic(17, *rest[:3]), rest[3:]
+                case _:
+                    index, words = self.string(kind.strip('"')), rest
+            found.append(index)
+        return found
 
     def encoded(self) -> bytes:
         return struct.pack(">H", len(self._index) + 1) + b"".join(self._index)
@@ -172,7 +222,9 @@ def _instruction(words: list[str], pool: _Pool, at: dict[str, int], place: int) 
     if name in _WIDE_BRANCH:
         return struct.pack(">Bi", _WIDE_BRANCH[name], at.get(operands[0], place) - place)
     if name == "ldc_w":
-        return struct.pack(">BH", 19, pool.string(operands[0].strip('"')))
+        return struct.pack(">BH", 19, *pool.constants(operands))
+    if name == "invokedynamic":
+        return struct.pack(">BHH", 186, pool.dynamic(18, *operands), 0)
     if name in _TYPE:
         return struct.pack(">BH", _TYPE[name], pool.type(operands[0]))
     return _member_instruction(name, operands, pool)
@@ -195,6 +247,8 @@ class _Class:
     interfaces: list[str]
     fields: list[_Member] = field(default_factory=list)
     methods: list[_Member] = field(default_factory=list)
+    bootstraps: dict[str, list[str]] = field(default_factory=dict)
+    version: int = VERSION
 
     @classmethod
     def begun(cls, words: list[str]) -> _Class:
@@ -209,11 +263,23 @@ class _Class:
         return cls(flags, words[before], superclass, rest[split + 1 :])
 
     def encoded(self, file: str) -> bytes:
-        pool = _Pool()
+        pool = _Pool(list(self.bootstraps))
         body = struct.pack(">HHH", self.flags, pool.type(self.name), pool.type(self.superclass))
         body += struct.pack(">H", len(self.interfaces))
         body += b"".join(struct.pack(">H", pool.type(each)) for each in self.interfaces)
         for members in (self.fields, self.methods):
             body += struct.pack(">H", len(members)) + b"".join(each.encoded(pool) for each in members)
-        body += struct.pack(">HHIH", 1, pool.utf8("SourceFile"), 2, pool.utf8(file))
-        return struct.pack(">IHH", 0xCAFEBABE, 0, VERSION) + pool.encoded() + body
+        attributes = [(pool.utf8("SourceFile"), struct.pack(">H", pool.utf8(file)))]
+        if self.bootstraps:
+            attributes.append((pool.utf8("BootstrapMethods"), self._bootstraps(pool)))
+        body += struct.pack(">H", len(attributes))
+        body += b"".join(struct.pack(">HI", name, len(content)) + content for name, content in attributes)
+        return struct.pack(">IHH", 0xCAFEBABE, 0, self.version) + pool.encoded() + body
+
+    def _bootstraps(self, pool: _Pool) -> bytes:
+        table = struct.pack(">H", len(self.bootstraps))
+        for method, descriptor, *arguments in self.bootstraps.values():
+            indices = pool.constants(arguments)
+            table += struct.pack(">HH", pool.handle("invokestatic", method, descriptor), len(indices))
+            table += b"".join(struct.pack(">H", index) for index in indices)
+        return table

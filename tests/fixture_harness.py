@@ -13,13 +13,18 @@ An expectation is a comment `// $ calls=A.go reaches=A.run SPURIOUS: calls=B.go 
 A method is `Class.name`, or `Class.name(Type,…)` where overloads must be told apart, without the name of
 the fixture's own class in front. Methods count if they contain `Probe.reached()`, and those that are not
 named by any expectation must not be called.
+
+A fixture of several files is a folder: what isn't Java lies beside its classes when it runs. One whose header
+says `Needs Java 21.` is left out where the JDK is older.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +34,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 SUPPORT = "support"
 MODES = ("none", "points-to")
 GAPS = ("SPURIOUS", "MISSING")
+RELEASE = 17
 
 _COMMENT = re.compile(r"// \$ (.*)$")
 _DESCRIPTOR = re.compile(r"\[*(?:[BCDFIJSZ]|L[^;]+;)")
@@ -39,7 +45,7 @@ _PRIMITIVES = {
 
 
 class Fixture(NamedTuple):
-    """A program: its main class and its sources by the path of their class, as in `near/Base`."""
+    """A program: its main class and its sources, both by the path of their class, as in `near/Base`."""
 
     name: str
     sources: dict[str, Path]
@@ -77,7 +83,10 @@ class Result(NamedTuple):
 
 
 def fixtures() -> list[Fixture]:
-    """Returns all fixtures, by name. One of several sources is a folder that bears the main class's name."""
+    """Returns the fixtures that the JDK can run, by name.
+
+    One of several sources is a folder that bears the main class's name.
+    """
     found = [
         Fixture(path.stem, {path.stem: path})
         for path in FIXTURES.iterdir()
@@ -87,7 +96,24 @@ def fixtures() -> list[Fixture]:
         if folder.is_dir() and folder.name != SUPPORT:
             paths = sorted(folder.rglob("*.java"))
             found.append(Fixture(folder.name, {str(p.relative_to(folder).with_suffix("")): p for p in paths}))
-    return sorted(found)
+    return sorted(fixture for fixture in found if release(fixture) <= _newest_release())
+
+
+@cache
+def _newest_release() -> int:
+    """Returns the release of the JDK on the path; without a JDK, that of which most fixtures are."""
+    javac = shutil.which("javac")
+    if javac is None:
+        return RELEASE
+    version = subprocess.run([javac, "-version"], capture_output=True, text=True, check=True)
+    match = re.search(r"javac (\d+)", version.stdout + version.stderr)
+    return int(match[1]) if match else RELEASE
+
+
+def release(fixture: Fixture) -> int:
+    """Returns the release of Java that the fixture needs."""
+    match = re.search(r"Needs Java (\d+)\.", header(fixture))
+    return int(match[1]) if match else RELEASE
 
 
 def header(fixture: Fixture) -> str:
@@ -129,13 +155,29 @@ def _parse(source: str, text: str) -> Iterator[Expectation]:
 
 
 def build(classes: Path, javac: str) -> None:
-    """Compiles all fixtures and what runs them into the folder `classes`."""
-    sources = sorted(FIXTURES.rglob("*.java"))
-    options = ["--release", "17", "-g", "-nowarn", "-Xlint:none", "-proc:none", "-d", str(classes)]
-    subprocess.run([javac, *options, *map(str, sources)], check=True)
-    for path in sorted(FIXTURES.glob("*.jasm")):
-        for name, content in assemble(path.read_text(), path.name).items():
-            (classes / f"{name}.class").write_bytes(content)
+    """Compiles all fixtures and what runs them into the folder `classes`, and copies their other files there."""
+    sources = {RELEASE: sorted((FIXTURES / SUPPORT).glob("*.java"))}
+    for fixture in fixtures():
+        for path in fixture.sources.values():
+            if path.suffix == ".java":
+                sources.setdefault(release(fixture), []).append(path)
+            else:
+                for name, content in assemble(path.read_text(), path.name).items():
+                    (classes / f"{name}.class").write_bytes(content)
+        _copy_resources(FIXTURES / fixture.name, classes)
+    for number, paths in sorted(sources.items()):
+        options = f"--release {number} -g -nowarn -Xlint:none -proc:none -cp {classes} -d {classes}".split()
+        # Warnings about Unsafe, which can't be switched off, are of no interest.
+        run = subprocess.run([javac, *options, *map(str, paths)], capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+
+
+def _copy_resources(folder: Path, classes: Path) -> None:
+    for path in folder.rglob("*"):
+        if path.is_file() and path.suffix != ".java":
+            copy = classes / path.relative_to(folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
 
 
 def shown(fixture: Fixture, declaring: str, name: str, parameters: str) -> str:
@@ -160,31 +202,40 @@ def source_of(declaring: str) -> str:
 
 
 def execute(classes: Path, java: str, mains: Iterable[Fixture]) -> dict[str, Result]:
-    """Runs fixtures on one JVM and returns what each called, by name."""
+    """Runs fixtures on one JVM to its exit, and returns what each called, by name."""
+    return observe([java, "-cp", str(classes), f"{SUPPORT}.Observer"], mains)
+
+
+def observe(observer: list[str], mains: Iterable[Fixture]) -> dict[str, Result]:
+    """Returns what each fixture called, by name, when the command `observer` gets their main classes."""
     by_name = {fixture.name: fixture for fixture in mains}
-    command = [java, "-cp", str(classes), f"{SUPPORT}.Observer", *by_name]
+    by_source = {source: fixture for fixture in by_name.values() for source in fixture.sources}
+    command = [*observer, *(name.replace("/", ".") for name in by_name)]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    results: dict[str, Result] = {}
-    for part in re.split(r"^fixture ", run.stdout, flags=re.MULTILINE)[1:]:
-        name, *lines = part.splitlines()
-        results[name] = _observed(by_name[name], lines)
-    return results
-
-
-def _observed(fixture: Fixture, lines: list[str]) -> Result:
-    calls, reached, failure = set(), set(), ""
-    for line in lines:
-        match line.split():
+    calls: dict[str, set[Call]] = {name: set() for name in by_name}
+    reached: dict[str, set[str]] = {name: set() for name in by_name}
+    failures: dict[str, str] = {}
+    for line in run.stdout.splitlines():
+        match line.replace(".", "/").split():
             case ["call", caller, number, declaring, name, descriptor]:
-                callee = shown(fixture, declaring.replace(".", "/"), name, descriptor[1:].partition(")")[0])
-                calls.add(Call(source_of(caller.replace(".", "/")), int(number), callee))
+                fixture = by_source[source_of(declaring)]
+                callee = shown(fixture, declaring, name, _parameters(descriptor))
+                calls[fixture.name].add(Call(source_of(caller), int(number), callee))
             case ["reach", declaring, name, descriptor]:
-                reached.add(
-                    shown(fixture, declaring.replace(".", "/"), name, descriptor[1:].partition(")")[0])
-                )
+                fixture = by_source[source_of(declaring)]
+                reached[fixture.name].add(shown(fixture, declaring, name, _parameters(descriptor)))
+            case ["failed", name, *_]:
+                failures[name] = line
             case _:
-                failure = line
-    return Result(frozenset(calls), frozenset(reached), failure)
+                raise ValueError(f"{line!r} is no line of the observer")
+    return {
+        name: Result(frozenset(calls[name]), frozenset(reached[name]), failures.get(name, ""))
+        for name in by_name
+    }
+
+
+def _parameters(descriptor: str) -> str:
+    return descriptor[1:].partition(")")[0]
 
 
 def names(written: str, callee: str) -> bool:

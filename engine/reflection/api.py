@@ -42,6 +42,10 @@ FOR_NAME, GET_MEMBER, CLASS_NEW, CONSTRUCTOR_NEW, INVOKE, FIELD_GET, FIELD_SET, 
     "related-class",
     "array-new-instance",
 )
+SERVICE, ANNOTATION, PROXY, ENUM_CONSTANTS, RESOURCE_BUNDLE, ALLOCATE = (
+    "service", "annotation", "proxy", "enum-constants", "resource-bundle", "allocate",
+)  # fmt: skip
+INITIALISE = "initialise"
 OFFSET, MEMORY, METHOD_TYPE, FIND_HANDLE, UNREFLECT, MAKE_HANDLE, SAME_HANDLE, CALL_HANDLE, ARRAY_VAR_HANDLE = (
     "field-offset", "memory-access", "method-type", "find-handle", "unreflect", "make-handle", "same-handle",
     "call-handle", "array-var-handle",
@@ -110,6 +114,7 @@ API: tuple[Api, ...] = (
     Api(CLASS, "newInstance", f"(){_OBJECT}", CLASS_NEW, 0),
     Api(CONSTRUCTOR, "newInstance", f"([{_OBJECT}){_OBJECT}", CONSTRUCTOR_NEW, 0, arguments=1),
     Api(METHOD, "invoke", f"({_OBJECT}[{_OBJECT}){_OBJECT}", INVOKE, 0, target=1, arguments=2),
+    Api("java/lang/reflect/InvocationHandler", "invokeDefault", "", INVOKE, 1, target=0, arguments=2, sort="special"),
     Api(FIELD, "get", f"({_OBJECT}){_OBJECT}", FIELD_GET, 0, target=1),
     Api(FIELD, "set", f"({_OBJECT}{_OBJECT})V", FIELD_SET, 0, target=1, arguments=2),
     *(Api(FIELD, f"get{name}", f"({_OBJECT}){letter}", FIELD_GET, 0, target=1) for name, letter in _PRIMITIVES.items()),
@@ -144,6 +149,28 @@ API: tuple[Api, ...] = (
           ("compareAndExchange", ("", "Acquire", "Release")), ("weakCompareAndSet", ("", "Plain", "Acquire", "Release")),
           ("getAndSet", ("", "Acquire", "Release")),
       ) for order in orders),
+    # What the library finds by class or name.
+    *(Api("java/util/ServiceLoader", name, descriptor, SERVICE, subject, always=True, cut=False)
+      for name, descriptor, subject in (
+          ("load", f"({_CLASS})Ljava/util/ServiceLoader;", 0),
+          ("load", f"({_CLASS}Ljava/lang/ClassLoader;)Ljava/util/ServiceLoader;", 0),
+          ("load", f"({_CLASS}Ljava/lang/ClassLoader;Ljava/lang/Module;)Ljava/util/ServiceLoader;", 0),
+          ("load", f"(Ljava/lang/ModuleLayer;{_CLASS})Ljava/util/ServiceLoader;", 1),
+          ("loadInstalled", f"({_CLASS})Ljava/util/ServiceLoader;", 0),
+      )),
+    *(Api(owner, name, f"({_CLASS}){array}Ljava/lang/annotation/Annotation;", ANNOTATION, 1, sort="many" if array else "",
+          always=True, cut=False)
+      for owner in (CLASS, METHOD, CONSTRUCTOR, FIELD, "java/lang/reflect/AnnotatedElement",
+                    "java/lang/reflect/AccessibleObject", "java/lang/reflect/Executable",
+                    "java/lang/reflect/Parameter", "java/lang/reflect/RecordComponent", "java/lang/Package",
+                    "java/lang/Module")
+      for name, array in (("getAnnotation", ""), ("getDeclaredAnnotation", ""), ("getAnnotationsByType", "["),
+                          ("getDeclaredAnnotationsByType", "["))),
+    Api("java/lang/reflect/Proxy", "newProxyInstance", "", PROXY, classes=1, always=True, cut=False),
+    Api(CLASS, "getEnumConstantsShared", "", ENUM_CONSTANTS, 0, always=True, cut=False),
+    Api(CLASS, "getEnumConstants", "", ENUM_CONSTANTS, 0, always=True, cut=False),
+    Api("java/util/ResourceBundle", "getBundle", "", RESOURCE_BUNDLE, named=0, always=True, cut=False),
+    *(Api(owner, "allocateInstance", "", ALLOCATE, 1, always=True) for owner in UNSAFES),
     # Method handles.
     Api(METHOD_TYPE_CLASS, "methodType", f"({_CLASS}){_TYPE}", METHOD_TYPE),
     Api(METHOD_TYPE_CLASS, "methodType", f"({_CLASS}{_CLASS}){_TYPE}", METHOD_TYPE),
@@ -160,6 +187,8 @@ API: tuple[Api, ...] = (
     ),
     Api(LOOKUP, "findConstructor", f"({_CLASS}{_TYPE}){_HANDLE}", FIND_HANDLE, 1, sort="handle", returns=HANDLE,
         kind=NEW),
+    *(Api(LOOKUP, name, f"({_CLASS}){_CLASS}", INITIALISE, 1, cut=False) for name in ("ensureInitialized",)),
+    *(Api(owner, "ensureClassInitialized", f"({_CLASS})V", INITIALISE, 1, cut=False) for owner in UNSAFES),
     Api(LOOKUP, "findClass", f"({_STRING}){_CLASS}", FOR_NAME, named=1),
     *(
         Api(LOOKUP, name, descriptor, UNREFLECT, 1, sort="handle", returns=HANDLE, kind=kind)

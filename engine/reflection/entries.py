@@ -11,6 +11,7 @@ from engine.reflection.relations import (
     ClassAt,
     ClassObject,
     ForName,
+    InitialiseCall,
     InitialisedBy,
     RelatedCall,
     StringAt,
@@ -44,6 +45,18 @@ def initialised(sites: Table[ForName], classes: Table[ClassObject]) -> Iterator[
         for site in sites.where(site=found.site):
             if site.initialises:
                 yield InitialisedBy(found.site, found.type)
+
+
+@rule("ensureInitialized", JAVA)
+def ensure_initialised(sites: Table[InitialiseCall], classes: Table[ClassAt]) -> Iterator[InitialisedBy]:
+    """Initialises the classes that a program says shall be.
+
+    calls(i, m) :- calls(i, "Lookup.ensureInitialized"), actual(i, 1, v), points-to(v, c), classObject(c, t),
+                   m = t + ".<clinit>".   Likewise `Unsafe.ensureClassInitialized`.
+    """
+    for found in classes:
+        for site in sites.where(operand=found.pointer) if found.type >= 0 else ():
+            yield InitialisedBy(site.site, found.type)
 
 
 @rule("relatedClass", JAVA)

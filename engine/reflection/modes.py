@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from engine.reflection import actions, entries, handles, members
+from engine.reflection import actions, entries, handles, library, members
 from engine.rules import Rule, rules_of
 
-RULES: tuple[Rule, ...] = tuple(rules_of(entries, members, actions, handles))
+RULES: tuple[Rule, ...] = tuple(rules_of(entries, members, actions, handles, library))
 
 # What a JVM does in every mode: fields are accessed by var handles and offsets, constant method handles are called.
 _JAVA = (
     "fieldObject", "load, store", "offsetField", "memoryAccess", "P-GetMtd", "arrayVarHandle", "handleTarget",
-    "madeTarget",
+    "madeTarget", "serviceProvider", "annotationObject", "parameterClass", "unknownParameter", "proxyInterface",
+    "enumConstants", "bundleClass", "allocateInstance",
 )  # fmt: skip
 MODES: dict[str, tuple[str, ...]] = {
     "none": _JAVA,
     "points-to": (
         *_JAVA, "classObjects", "calls.clinit", "P-ForName", "relatedClass", "unknownRelated", "newArray",
-        "parameterClass", "unknownParameter", "memberCandidate", "constructorTypes", "methodObject",
-        "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke", "handleCandidate", "handleObject", "P-Lookup",
+        "memberCandidate", "constructorTypes", "methodObject",
+        "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke", "handleCandidate", "handleObject", "P-Lookup",
         "unreflect", "unreflectVarHandle", "P-Unreflect", "methodType", "madeHandle",
     ),
 }  # fmt: skip

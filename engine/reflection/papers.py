@@ -2,4 +2,4 @@
 
 LIVSHITS = "Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005"
 SOLAR = "Li, Tan, Xue. Effective Soundness-Guided Reflection Analysis. SAS 2015"
-JAVA = "Java SE API specification, java.lang.Class and java.lang.reflect"
+JAVA = "Java SE API specification"

@@ -224,6 +224,55 @@ class HandleCall(NamedTuple):
     receiver: Variable
 
 
+class InitialiseCall(NamedTuple):
+    """Holds if `site` initialises the class at `operand`."""
+
+    site: CallSite
+    operand: Variable
+
+
+class ServiceCall(NamedTuple):
+    """Holds if `site` loads the providers of the service whose class is at `service`."""
+
+    site: CallSite
+    service: Variable
+
+
+class AnnotationCall(NamedTuple):
+    """Holds if `site` reads annotations of the class at `annotation`; `many` is 1 if it returns an array."""
+
+    site: CallSite
+    annotation: Variable
+    many: int
+
+
+class ProxyCall(NamedTuple):
+    """Holds if `site` makes a dynamic proxy."""
+
+    site: CallSite
+
+
+class EnumCall(NamedTuple):
+    """Holds if `site` asks the enum at `receiver` for its constants."""
+
+    site: CallSite
+    receiver: Variable
+
+
+class BundleCall(NamedTuple):
+    """Holds if `site` asks for the resource bundle of a name."""
+
+    site: CallSite
+    name: Variable
+
+
+class AllocateCall(NamedTuple):
+    """Holds if `site` makes an object of the class at `operand` without a constructor."""
+
+    site: CallSite
+    operand: Variable
+
+
 class ParameterClass(NamedTuple):
     """Holds if the parameter class at `place` that `site` asks for may be `type`; place -1 is what is returned."""
 
@@ -346,3 +395,47 @@ class MadeTarget(NamedTuple):
 
     site: CallSite
     made: CallSite
+
+
+class Provider(NamedTuple):
+    """Holds if `site` may load a provider that `method` makes: a constructor or a provider method."""
+
+    site: CallSite
+    method: Method
+
+
+class AnnotationObject(NamedTuple):
+    """Holds if `site` may return an annotation of this `type`; `many` as in `AnnotationCall`."""
+
+    site: CallSite
+    type: Type
+    many: int
+
+
+class ProxyInterface(NamedTuple):
+    """Holds if the proxy that `site` makes may implement `type`, listed at `place`."""
+
+    site: CallSite
+    place: int
+    type: Type
+
+
+class EnumConstants(NamedTuple):
+    """Holds if `site` may return what `method`, the `values` of an enum, returns."""
+
+    site: CallSite
+    method: Method
+
+
+class BundleClass(NamedTuple):
+    """Holds if `site` may create a resource bundle with the constructor `method`."""
+
+    site: CallSite
+    method: Method
+
+
+class Allocated(NamedTuple):
+    """Holds if `site` may make an object of `type` without a constructor."""
+
+    site: CallSite
+    type: Type

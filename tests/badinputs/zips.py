@@ -100,6 +100,47 @@ def built(items: Sequence[Item], end: End | None = None, prefix: bytes = b"") ->
     return Built(bytes(out), offsets, start)
 
 
+def quoted_overlap(count: int, kernel: bytes) -> bytes:
+    """Returns an archive in which each of `count` classes holds the headers and bytes of those that follow.
+
+    What an entry begins with is a stored block that quotes the next local header; the last is `kernel`, deflated.
+    Checksums are left out.
+    """
+    body, size, header = b"", len(kernel), 0
+    entries = []
+    for at in reversed(range(count)):
+        name = b"%d.class" % at
+        packed = struct.pack("<BHH", 0, header, header ^ 0xFFFF) + body if body else deflate(kernel)
+        size += header
+        local = struct.pack(
+            "<4sHHHHHIIIHH", b"PK\3\4", 20, UTF8_FLAG, 8, 0, 0x21, 0, len(packed), size, len(name), 0
+        )
+        body = local + name + packed
+        header = len(local + name)
+        entries.append((name, size, len(packed), len(body)))
+    directory = b"".join(
+        _central(Item(name, crc=0, size=size, compressed_size=packed, offset=len(body) - length), 0, 0)
+        for name, size, packed, length in reversed(entries)
+    )
+    end = struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, count, count, len(directory), len(body), 0)
+    return body + directory + end
+
+
+def nested_bomb(levels: int, width: int, megabytes: int) -> bytes:
+    """Returns zips in zips, `width` in each on `levels` levels, around a file of zeros.
+
+    Those that lie side by side differ in their comments.
+    """
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = b"".join(packer.compress(bytes(1 << 20)) for _ in range(megabytes)) + packer.flush()
+    data = build([Item(b"0.dll", compressed=packed, size=megabytes << 20, crc=0)])
+    for level in range(levels):
+        data = build(
+            [Item(b"%d-%d.zip" % (level, at), data, comment=bytes([65 + at])) for at in range(width)]
+        )
+    return data
+
+
 def jar(**classes: bytes) -> bytes:
     """Returns an honest jar; `a__B` stands for `a/B.class`."""
     return build([Item(name.replace("__", "/").encode() + b".class", data) for name, data in classes.items()])

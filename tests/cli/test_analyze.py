@@ -71,7 +71,7 @@ def test_the_cache_makes_no_difference(
     [(b"", "ARC-EMPTY"), (b"no archive\n", "ARC-NOT-ZIP"), (None, "IN-MISSING")],
     ids=["empty file", "text file named .jar", "missing file"],
 )
-def test_an_input_that_cannot_be_read_ends_with_3(
+def test_a01_a02_an_input_that_cannot_be_read_ends_with_3(
     heliograph: Heliograph, jdk: Path, tmp_path: Path, content: bytes | None, code: str
 ) -> None:
     file = tmp_path / "x.jar"
@@ -112,7 +112,7 @@ def test_a_missing_class_path_entry_is_a_warning_and_strictness_makes_it_fail(
     assert json.loads(strict.output)["complete"] is True
 
 
-def test_a_missing_main_class_ends_with_3_and_names_one_that_there_is(
+def test_h06_a_missing_main_class_ends_with_3_and_names_one_that_there_is(
     heliograph: Heliograph, classes: Path, jdk: Path
 ) -> None:
     done = heliograph("analyze", classes, "--jdk", jdk, "--main", "demo.Mian")
@@ -120,7 +120,7 @@ def test_a_missing_main_class_ends_with_3_and_names_one_that_there_is(
     assert "demo.Main" in done.errors
 
 
-def test_several_main_classes_are_a_question(heliograph: Heliograph, two_mains: Path, jdk: Path) -> None:
+def test_h06_several_main_classes_are_a_question(heliograph: Heliograph, two_mains: Path, jdk: Path) -> None:
     done = heliograph("analyze", two_mains, "--jdk", jdk)
     assert done.code == 2
     assert "demo.Main, other.Second" in done.errors
@@ -195,7 +195,7 @@ def test_a_wrong_command_line_ends_with_2(
 
 
 @pytest.mark.parametrize("limit", [("--timeout", "0"), ("--max-memory", "1m")], ids=["time", "memory"])
-def test_a_limit_leaves_an_incomplete_run(
+def test_h08_h09_a_limit_leaves_an_incomplete_run(
     heliograph: Heliograph, classes: Path, jdk: Path, tmp_path: Path, limit: tuple[str, str]
 ) -> None:
     out = tmp_path / "run"

@@ -22,7 +22,9 @@ def content(folder: Path) -> list[str]:
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="needs a JDK to translate")
-def test_an_interrupt_ends_it_soon_and_leaves_the_caches(classes: Path, tmp_path: Path, folder: Path) -> None:
+def test_h10_an_interrupt_ends_it_soon_and_leaves_the_caches(
+    classes: Path, tmp_path: Path, folder: Path
+) -> None:
     assert folder.exists()  # what this test interrupts must not be the compilation of the solver
     cache = tmp_path / "cache"
     environment = os.environ | {"XDG_CACHE_HOME": str(cache), "XDG_STATE_HOME": str(tmp_path / "state")}
@@ -45,6 +47,74 @@ def test_an_interrupt_ends_it_soon_and_leaves_the_caches(classes: Path, tmp_path
     assert time.monotonic() - began < 4  # two on a machine that has nothing else to do
     assert "Traceback" not in errors
     assert content(cache / "heliograph" / "units") == content(tmp_path / "state") == []
+
+
+# What a command is in when it is interrupted: compiled code that knows nothing of signals.
+BLOCKED = """
+import hashlib, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def block(*arguments, **options):
+    sys.stderr.write("blocked\\n")
+    sys.stderr.flush()
+    hashlib.pbkdf2_hmac("sha256", b"x", b"y", (1 << 31) - 1)
+"""
+
+
+@pytest.mark.parametrize("times", [1, 2], ids=["once", "twice"])
+@pytest.mark.parametrize(
+    ("place", "command"),
+    [("cli.pipeline.analyse", "analyze"), ("cli.run.find", "census")],
+    ids=["solve", "query"],
+)
+def test_h10_an_interrupt_ends_compiled_code(
+    classes: Path, jdk: Path, tmp_path: Path, place: str, command: str, times: int
+) -> None:
+    code = f"{BLOCKED}\nimport {place.rpartition('.')[0]}\n{place} = block\nfrom cli.main import main; main()"
+    arguments = [command]
+    if command == "analyze":
+        arguments += [
+            str(classes),
+            "--jdk",
+            str(jdk),
+            "--solver",
+            "reference",
+            "--out",
+            str(tmp_path / "run"),
+        ]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], cwd=ROOT, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "blocked\n"
+        time.sleep(0.3)  # until it is in there
+        began = time.monotonic()
+        for _ in range(times):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert time.monotonic() - began < (1 if times == 2 else 3)
+    assert "Traceback" not in errors
+    assert not (tmp_path / "run").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_d03_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
+    hold = (
+        "import sys, time, pathlib, cli.kernel\n"
+        "with cli.kernel._lock(pathlib.Path(sys.argv[1])):\n"
+        "    print('held', flush=True)\n"
+        "    time.sleep(float(sys.argv[2]))"
+    )
+    command = [sys.executable, "-c", hold, str(tmp_path)]
+    with subprocess.Popen([*command, "60"], cwd=ROOT, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        waiting = subprocess.Popen([*command, "0"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.communicate(timeout=1)
+        holder.kill()
+        assert waiting.communicate(timeout=20)[0] == "held\n"
 
 
 def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
@@ -153,7 +223,7 @@ def test_the_solver_is_compiled_once_and_where_nobody_else_writes(
 
 
 @pytest.mark.slow
-def test_a_cache_that_cannot_be_written_costs_time_and_nothing_else(
+def test_d03_a_cache_that_cannot_be_written_costs_time_and_nothing_else(
     classes: Path, jdk: Path, tmp_path: Path, folder: Path
 ) -> None:
     (tmp_path / "heliograph").write_text("no folder")

@@ -176,6 +176,7 @@ def refused(code: bytes, descriptor: str = "()V", raw: RawClass | None = None, *
     unit = unit_of((raw or RawClass()).method(code, descriptor, **options))  # type: ignore[arg-type]
     assert len(unit.diagnostics) == 1, unit.diagnostics
     assert unit.method_code.tolist() == [2]
+    assert (unit.diagnostics[0].severity, unit.diagnostics[0].effect) == ("warning", "soundness")
     assert not any(len(column) for columns in unit.body.values() for column in columns.values())
     return codes(unit)[0]
 

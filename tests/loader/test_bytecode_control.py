@@ -118,7 +118,7 @@ def test_a_handler_that_is_a_block_already() -> None:
 # --- subroutines
 
 
-def test_a_subroutine_returns_to_all_its_callers() -> None:
+def test_c13_a_subroutine_returns_to_all_its_callers() -> None:
     raw = RawClass()
     call = calling(raw)
     # 0 aload_0 astore_2 jsr 14 | 5 aload_1 astore_2 jsr 14 | 10 call, goto 17 … 14: astore_3 call(..) ret 3
@@ -128,13 +128,13 @@ def test_a_subroutine_returns_to_all_its_callers() -> None:
     assert 1 in returned(unit)
 
 
-def test_nested_subroutines_return_to_their_own_callers() -> None:
+def test_c13_nested_subroutines_return_to_their_own_callers() -> None:
     # 0 jsr 5, 3 aload_0 areturn, 5 astore_2 jsr 11, 9 ret 2, 11 astore_3 ret 3
     code = b"\xa8" + s2(5) + b"\x2a\xb0" + b"\x4d\xa8" + s2(5) + b"\xa9\x02" + b"\x4e\xa9\x03"
     assert returned(body(code)) == {0}
 
 
-def test_wide_ret() -> None:
+def test_c13_wide_ret() -> None:
     code = b"\xa8" + s2(5) + b"\x2a\xb0" + b"\xc4\x3a" + u2(300) + b"\xc4\xa9" + u2(300)
     assert returned(body(code, slots=301)) == {0}
 
@@ -144,13 +144,13 @@ def test_a_ret_of_a_slot_with_the_number_of_astore() -> None:
     assert returned(body(code, slots=0x3B)) == {0}
 
 
-def test_a_subroutine_may_never_return() -> None:
+def test_c13_a_subroutine_may_never_return() -> None:
     # 0 jsr 5; 3 aload_0 areturn (unreached); 5 pop aload_1 areturn
     assert returned(body(b"\xa8" + s2(5) + b"\x2a\xb0\x57\x2b\xb0")) == {1}
 
 
 @pytest.mark.parametrize("code", [b"\x03\x4b\xa9\0", b"\xa8" + s2(4) + b"\xb1\0\x4c\xa9\x01"])
-def test_a_ret_of_no_subroutine(code: bytes) -> None:
+def test_c13_a_ret_of_no_subroutine(code: bytes) -> None:
     assert refused(code) == "CLS-JSR"
 
 

@@ -68,7 +68,7 @@ from tests.loader.rawclass import (
         (b"\x03\xab\x00\x00" + struct.pack(">iiii", 19, 1, 0, 20) + b"\xb1", "CLS-CODE"),
     ],
 )
-def test_code_that_is_none(code: bytes, expected: str) -> None:
+def test_c09_c10_c11_c12_code_that_is_none(code: bytes, expected: str) -> None:
     if expected:
         assert refused(code) == expected
     else:
@@ -76,11 +76,11 @@ def test_code_that_is_none(code: bytes, expected: str) -> None:
 
 
 @pytest.mark.parametrize("row", [(2, 2, 0, 0), (2, 1, 0, 0), (0, 99, 0, 0), (0, 1, 0xFFFF, 0)])
-def test_exception_tables_out_of_range(row: tuple[int, int, int, int]) -> None:
+def test_c14_exception_tables_out_of_range(row: tuple[int, int, int, int]) -> None:
     assert refused(b"\0\0\xb1", handlers=[row]) == "CLS-CODE"
 
 
-def test_parameters_that_take_more_than_255_words_or_than_there_are_slots() -> None:
+def test_c19_parameters_that_take_more_than_255_words_or_than_there_are_slots() -> None:
     assert refused(b"\xb1", f"({'J' * 128})V", slots=300) == "CLS-CODE"
     assert refused(b"\xb1", "(JJ)V", slots=3) == "CLS-CODE"
 
@@ -145,7 +145,7 @@ def test_what_costs_much_is_refused(
         assert refused(code, "(La;)V", slots=slots, handlers=table) == "CLS-LIMIT"
 
 
-def test_many_long_subroutines_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_c13_many_long_subroutines_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     # Each of 20 goes on into the same hundred instructions.
     calls = b"".join(b"\xa8" + s2(60 - 3 * each + 4 * each) for each in range(20))
     entries = b"".join(b"\x4c\xa7" + s2(79 - 4 * each) for each in range(20))
@@ -155,7 +155,7 @@ def test_many_long_subroutines_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
     assert refused(code) == "CLS-LIMIT"
 
 
-def test_one_body_that_is_none_costs_only_itself() -> None:
+def test_c12_one_body_that_is_none_costs_only_itself() -> None:
     raw = RawClass()
     call = b"\xb8" + u2(raw.pool.method("b/C", "go", "()V"))
     raw.method(call + b"\x57\xb1", name="bad").method(call + b"\xb1", name="good")

@@ -4,6 +4,8 @@ import json
 import os
 import stat
 import struct
+import subprocess
+import sys
 import threading
 import zlib
 from collections.abc import Callable
@@ -91,7 +93,7 @@ def test_loaded_arrays_cannot_be_written_to(root: Path, unit: Unit) -> None:
         found.class_type[0] = 7
 
 
-def test_nobody_else_may_read(root: Path, unit: Unit) -> None:
+def test_s10_nobody_else_may_read(root: Path, unit: Unit) -> None:
     cache.store(root, DIGEST, unit)
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (root, root / "units", file_of(root))]
     assert modes == [0o700, 0o700, 0o600]
@@ -100,7 +102,7 @@ def test_nobody_else_may_read(root: Path, unit: Unit) -> None:
     assert stat.S_IMODE(root.stat().st_mode) == 0o700
 
 
-def test_each_flipped_bit_is_noticed(root: Path, unit: Unit) -> None:
+def test_d01_each_flipped_bit_is_noticed(root: Path, unit: Unit) -> None:
     cache.store(root, DIGEST, unit)
     path = file_of(root)
     whole = path.read_bytes()
@@ -112,7 +114,7 @@ def test_each_flipped_bit_is_noticed(root: Path, unit: Unit) -> None:
     assert_refused(root, unit)
 
 
-def test_each_truncation_is_noticed(root: Path, unit: Unit) -> None:
+def test_d01_each_truncation_is_noticed(root: Path, unit: Unit) -> None:
     cache.store(root, DIGEST, unit)
     path = file_of(root)
     whole = path.read_bytes()
@@ -137,7 +139,7 @@ def test_exchanged_blocks_are_noticed(root: Path, unit: Unit) -> None:
 
 
 @pytest.mark.parametrize("content", [b"\x80\x04]\x94.", b"\x93NUMPY\x01\x00", b"PK\x03\x04" + bytes(5000)])
-def test_other_formats_are_refused(root: Path, unit: Unit, content: bytes) -> None:
+def test_d02_other_formats_are_refused(root: Path, unit: Unit, content: bytes) -> None:
     cache.store(root, DIGEST, unit)
     file_of(root).write_bytes(content)
     assert_refused(root, unit)
@@ -174,13 +176,13 @@ def test_a_right_index_is_read_however_it_is_written(root: Path, unit: Unit) -> 
         lambda index: {**index, "diagnostics": [["too", "few"]]},
     ],
 )  # fmt: skip
-def test_an_index_that_is_another_versions(root: Path, unit: Unit, change: Callable[[Any], Any]) -> None:
+def test_d01_an_index_that_is_another_versions(root: Path, unit: Unit, change: Callable[[Any], Any]) -> None:
     cache.store(root, DIGEST, unit)
     rewritten(root, change)
     assert_refused(root, unit)
 
 
-def test_links_and_pipes_are_refused(root: Path, unit: Unit, tmp_path: Path) -> None:
+def test_d02_s10_links_and_pipes_are_refused(root: Path, unit: Unit, tmp_path: Path) -> None:
     cache.store(root, DIGEST, unit)
     path = file_of(root)
     moved = path.rename(tmp_path / "moved")
@@ -194,7 +196,9 @@ def test_links_and_pipes_are_refused(root: Path, unit: Unit, tmp_path: Path) -> 
     assert cache.load(root, DIGEST) is None
 
 
-def test_a_folder_that_is_a_link_is_neither_read_nor_written(root: Path, unit: Unit, tmp_path: Path) -> None:
+def test_d02_s10_a_folder_that_is_a_link_is_neither_read_nor_written(
+    root: Path, unit: Unit, tmp_path: Path
+) -> None:
     cache.store(root, DIGEST, unit)
     moved = root.rename(tmp_path / "moved")
     root.symlink_to(moved)
@@ -207,7 +211,7 @@ def test_a_folder_that_is_a_link_is_neither_read_nor_written(root: Path, unit: U
     assert len(list((moved / "units").iterdir())) == 1
 
 
-def test_a_cache_that_cannot_be_written_is_a_warning(root: Path, unit: Unit) -> None:
+def test_d03_a_cache_that_cannot_be_written_is_a_warning(root: Path, unit: Unit) -> None:
     root.parent.mkdir(parents=True)
     root.write_text("a file in the way")
     report: list[Diagnostic] = []
@@ -215,7 +219,9 @@ def test_a_cache_that_cannot_be_written_is_a_warning(root: Path, unit: Unit) -> 
     assert [(each.code, each.severity) for each in report] == [("CACHE-WRITE", "warning")]
 
 
-def test_a_full_disk_leaves_nothing_behind(root: Path, unit: Unit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d03_a_full_disk_leaves_nothing_behind(
+    root: Path, unit: Unit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache.store(root, DIGEST, unit)
 
     def full(*_: object) -> None:
@@ -230,7 +236,27 @@ def test_a_full_disk_leaves_nothing_behind(root: Path, unit: Unit, monkeypatch: 
     assert len(list((root / "units").iterdir())) == 1
 
 
-def test_several_writers_and_readers(root: Path, unit: Unit) -> None:
+FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+from loader import cache
+from tests.loader.rawclass import RawClass, unit_of
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+report = []
+kept = cache.store(Path(sys.argv[1]), "ab" * 20, unit_of(RawClass()), report)
+print(kept, [(each.code, each.severity) for each in report])
+"""
+
+
+def test_d03_a_disk_that_is_full_half_way(root: Path) -> None:
+    command = [sys.executable, "-c", FULL_DISK, str(root)]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    assert done.stdout == "False [('CACHE-WRITE', 'warning')]\n", done.stderr
+    assert list((root / "units").iterdir()) == []
+
+
+def test_d03_several_writers_and_readers(root: Path, unit: Unit) -> None:
     cache.store(root, DIGEST, unit)
     failures: list[str] = []
 
@@ -259,7 +285,7 @@ def test_a_mapped_unit_outlives_its_file(root: Path, unit: Unit) -> None:
     assert same(unit, found)
 
 
-def test_units_of_other_versions_are_listed_and_replaced(root: Path, unit: Unit) -> None:
+def test_d01_units_of_other_versions_are_listed_and_replaced(root: Path, unit: Unit) -> None:
     cache.store(root, DIGEST, unit)
     old = file_of(root).rename(root / "units" / f"{DIGEST}-v0.unit")
     assert cache.load(root, DIGEST) is None
@@ -270,7 +296,7 @@ def test_units_of_other_versions_are_listed_and_replaced(root: Path, unit: Unit)
     assert [each.current for each in cache.entries(root)] == [True]
 
 
-def test_what_an_interrupted_writer_left_goes(root: Path, unit: Unit) -> None:
+def test_d03_what_an_interrupted_writer_left_goes(root: Path, unit: Unit) -> None:
     cache.store(root, DIGEST, unit)
     left = root / "units" / "abc.part"
     left.write_bytes(b"half")

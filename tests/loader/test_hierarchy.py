@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 from cypher.program import ABSTRACT, APPLICATION, FINAL, INTERFACE, PHANTOM, PUBLIC
+from loader import hierarchy
 from loader.link import LinkedProgram, link
 from tests.loader.reading import Selection, facts, program_of
 from tests.loader.units import OBJECT, Class, Method, interface, jdk, unit_of
@@ -94,7 +97,7 @@ def test_class_called_like_a_primitive_type_is_the_class() -> None:
     assert program.flags_of_type(program.type_named("int")) & APPLICATION
 
 
-def test_missing_superclass_becomes_a_phantom_below_object() -> None:
+def test_h01_missing_superclass_becomes_a_phantom_below_object() -> None:
     program = program_of(Class("A", "gone/B", ("gone/I",)))
     superclass = program.superclass_of(program.type_named("A"))
     assert program.name_of_type(superclass) == "gone/B"
@@ -127,7 +130,7 @@ def test_application_flag_is_on_types_and_methods_of_the_application() -> None:
         (Class("A", OBJECT, ("A",)),),
     ],
 )
-def test_cycle_is_cut_and_both_classes_stay(classes: tuple[Class, ...]) -> None:
+def test_h02_cycle_is_cut_and_both_classes_stay(classes: tuple[Class, ...]) -> None:
     program = program_of(*classes)
     for each in classes:
         type_ = program.type_named(each.name)
@@ -146,7 +149,7 @@ def test_cycle_is_cut_and_both_classes_stay(classes: tuple[Class, ...]) -> None:
         (Class("A", None), OBJECT, []),
     ],
 )
-def test_supertype_of_the_wrong_kind_is_reported(
+def test_h03_supertype_of_the_wrong_kind_is_reported(
     wrong: Class, superclass: str, interfaces: list[str]
 ) -> None:
     program = program_of(wrong, interface("I"), Class("B"), Class("F", flags=PUBLIC | FINAL))
@@ -158,7 +161,7 @@ def test_supertype_of_the_wrong_kind_is_reported(
     assert program.diagnostics[0].entry == "A.class"
 
 
-def test_object_with_superclass_or_absent_is_reported() -> None:
+def test_h04_object_with_superclass_or_absent_is_reported() -> None:
     strange = link([(unit_of(Class(OBJECT, "A"), Class("A")), "jdk", "jdk")])
     assert codes(strange) == ["HIE-KIND"]
     assert strange.superclass_of(strange.type_named(OBJECT)) == -1
@@ -167,7 +170,7 @@ def test_object_with_superclass_or_absent_is_reported() -> None:
     assert "HIE-NO-OBJECT" in codes(nothing)
 
 
-def test_first_class_of_a_name_wins_and_the_other_is_reported() -> None:
+def test_c20_first_class_of_a_name_wins_and_the_other_is_reported() -> None:
     program = link(
         [
             (jdk(Class("java/A", methods=(Method("first"),))), "jdk", "jdk"),
@@ -184,7 +187,7 @@ def test_first_class_of_a_name_wins_and_the_other_is_reported() -> None:
     assert not program.flags_of_type(program.type_named("C")) & APPLICATION
 
 
-def test_module_declarations_are_no_classes_and_package_infos_no_duplicates() -> None:
+def test_c23_module_declarations_are_no_classes_and_package_infos_no_duplicates() -> None:
     module = Class("module-info", None, flags=0x8000)
     package = Class("p/package-info", flags=0x1600)
     program = link(
@@ -201,12 +204,43 @@ def test_module_declarations_are_no_classes_and_package_infos_no_duplicates() ->
     ]
 
 
-def test_deep_hierarchy_needs_no_recursion() -> None:
+def test_h05_deep_hierarchy_needs_no_recursion() -> None:
     depth = 5000
     program = program_of(
         *(Class(f"C{number}", f"C{number + 1}" if number < depth else OBJECT) for number in range(depth + 1))
     )
     assert len(program.supertypes_of(program.type_named("C0"))) == depth + 2
+
+
+def test_h05_very_wide_hierarchy() -> None:
+    subclasses = [Class(f"C{number}", "R") for number in range(50_000)]
+    program = program_of(Class("R"), *subclasses)
+    began = time.process_time()
+    concrete = program.concrete_subtypes_of(program.type_named("R"))
+    assert time.process_time() - began < 60
+    assert len(concrete) == 50_001
+
+
+def test_h05_a_hierarchy_that_would_take_too_much_memory_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hierarchy, "_MOST_SUPERTYPES", 5000)
+    program = program_of(
+        *(Class(f"C{number}", f"C{number + 1}" if number < 200 else OBJECT) for number in range(201))
+    )
+    type_ = program.type_named("C0")
+    assert [(each.code, each.effect) for each in program.diagnostics] == [("HIE-LIMIT", "soundness")]
+    assert program.superclass_of(type_) in program.supertypes_of(type_)
+    rows, _ = program.new_rows()
+    assert len(rows.supertypes) <= 5000 + 2 * 201
+
+
+def test_h05_arrays_of_as_many_dimensions_as_can_be() -> None:
+    program = program_of(interface("I"), Class("A", OBJECT, ("I",)))
+    began = time.process_time()
+    type_ = program.type_named("[" * 255 + "LA;")
+    assert time.process_time() - began < 5
+    assert "[" * 254 + "[LI;" in names(program, type_)
+    # Those of A and I, and Object, Cloneable and Serializable with all fewer dimensions, Object with as many.
+    assert len(names(program, type_)) == 2 + 3 * 255 + 1
 
 
 def test_concrete_subtypes_leave_out_what_has_no_instances() -> None:

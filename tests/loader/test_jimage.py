@@ -12,6 +12,7 @@ import pytest
 from loader.archives import Archive, Limits, Refused
 from loader.containers import Opener
 from loader.jdk import JdkNotFound, find_jdk
+from loader.source import FileSource
 from tests.badinputs.jimages import Resource, build
 from tests.badinputs.zips import class_file
 
@@ -31,7 +32,7 @@ def codes(archive: Archive) -> list[str]:
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_both_byte_orders(tmp_path: Path, order: str) -> None:
+def test_a30_both_byte_orders(tmp_path: Path, order: str) -> None:
     archive = opened(tmp_path, build([OBJECT, OTHER], order))
     assert dict(archive.classes()) == {"java/lang/Object.class": OBJECT.data, "A.class": OTHER.data}
     assert archive.read("java/lang/Object.class") == OBJECT.data
@@ -48,7 +49,7 @@ def test_each_module_keeps_its_declaration(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_deflated_resources(tmp_path: Path, order: str) -> None:
+def test_a30_deflated_resources(tmp_path: Path, order: str) -> None:
     resources = [
         Resource("m", "", "A", "class", OTHER.data, stages=stages) for stages in (["zip"], ["zip"] * 2)
     ]
@@ -70,7 +71,7 @@ def test_deflated_resources(tmp_path: Path, order: str) -> None:
         Resource("m", "", "A", "class", OTHER.data, size=1 << 40),
     ],
 )
-def test_an_entry_that_cannot_be_read_is_left_out(tmp_path: Path, resource: Resource) -> None:
+def test_a30_an_entry_that_cannot_be_read_is_left_out(tmp_path: Path, resource: Resource) -> None:
     archive = opened(tmp_path, build([OBJECT, resource]))
     assert dict(archive.classes()) == {"java/lang/Object.class": OBJECT.data}
     assert codes(archive) == ["ARC-JIMAGE"]
@@ -87,7 +88,7 @@ def test_an_entry_that_cannot_be_read_is_left_out(tmp_path: Path, resource: Reso
         b"\0",  # no name
     ],
 )
-def test_a_malformed_location_is_left_out(tmp_path: Path, location: bytes) -> None:
+def test_a30_a_malformed_location_is_left_out(tmp_path: Path, location: bytes) -> None:
     archive = opened(tmp_path, build([OBJECT, OTHER], location=location))
     assert dict(archive.classes()) == {"java/lang/Object.class": OBJECT.data}
     assert codes(archive) == ["ARC-JIMAGE"]
@@ -104,10 +105,38 @@ def test_a_malformed_location_is_left_out(tmp_path: Path, location: bytes) -> No
         build([OBJECT], table=0xFFFFFFFF),
     ],
 )
-def test_a_malformed_header_refuses_the_image(tmp_path: Path, data: bytes) -> None:
+def test_a30_a_malformed_header_refuses_the_image(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(Refused) as refused:
         opened(tmp_path, data)
     assert refused.value.diagnostic.code == "ARC-JIMAGE"
+
+
+def test_a30_a_hash_table_that_leads_in_circles_is_not_followed(tmp_path: Path) -> None:
+    image = build([OBJECT, OTHER])
+    redirects = struct.pack("<2i", -1, 0)
+    assert image[28:36] == bytes(8)
+    archive = opened(tmp_path, image[:28] + redirects + image[36:])
+    assert dict(archive.classes()) == {"java/lang/Object.class": OBJECT.data, "A.class": OTHER.data}
+
+
+def test_a30_nothing_outside_the_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int]] = []
+    read = FileSource.read
+
+    def watched(source: FileSource, offset: int, length: int) -> bytes:
+        found = read(source, offset, length)
+        asked.append((offset, offset + len(found)))
+        return found
+
+    monkeypatch.setattr(FileSource, "read", watched)
+    far = [
+        Resource("m", "", "B", "class", OTHER.data, offset=(1 << 63) - 1),
+        Resource("m", "", "C", "class", OTHER.data, size=1 << 40),
+    ]
+    image = build([OBJECT, *far])
+    assert len(list(opened(tmp_path, image).classes())) == 1
+    assert asked
+    assert all(0 <= start <= end <= len(image) for start, end in asked)
 
 
 def test_large_resources_are_not_read(tmp_path: Path) -> None:

@@ -41,6 +41,9 @@ ARCHIVES: dict[str, bytes] = {
     "local-extra": build([Item(b"A.class", ONE, local_extra=bytes(300))]),
     "directory": build([Item(b"A.class/", ONE)]),
     "directory-first": build([Item(b"A.class/", ONE), Item(b"A.class", TWO)]),
+    "directory-last": build([Item(b"A.class", ONE), Item(b"A.class/", TWO)]),
+    "directory-empty": build([Item(b"A.class", ONE), Item(b"A.class/")]),
+    "directory-twice": build([Item(b"A.class/", ONE), Item(b"A.class/", TWO)]),
     "short": build([Item(b"A.class", ONE, size=10)]),
     "long": build([Item(b"A.class", ONE, size=len(ONE) + 1)]),
     "upper": build([Item(b"A.CLASS", ONE)]),
@@ -60,6 +63,20 @@ ARCHIVES: dict[str, bytes] = {
     "zip64-end": build([Item(b"A.class", ONE)], End(zip64=True)),
     "zip64-size": build([Item(b"A.class", ONE, size=0xFFFFFFFF, extra=zip64(8, len(ONE)))]),
     "zip64-negative": build([Item(b"A.class", ONE, size=0xFFFFFFFF, extra=zip64(8, -1))]),
+    "zip64-short": build([
+        Item(b"A.class", ONE),
+        Item(b"B", b"x", size=0xFFFFFFFF, compressed_size=0xFFFFFFFF, offset=0xFFFFFFFF, extra=zip64(8, 0)),
+    ]),
+    "zip64-compressed": build([
+        Item(b"A.class", ONE), Item(b"B", b"x", compressed_size=0xFFFFFFFF, extra=zip64(8, -1)),
+    ]),
+    "zip64-compressed-16": build([
+        Item(b"A.class", ONE), Item(b"B", b"x", compressed_size=0xFFFFFFFF, extra=zip64(16, 5, -1)),
+    ]),
+    "zip64-offset": build([
+        Item(b"A.class", ONE),
+        Item(b"B", b"x", size=0xFFFFFFFF, compressed_size=0xFFFFFFFF, offset=0xFFFFFFFF, extra=zip64(24, 40, 0, -1)),
+    ]),
     "zip64-long": build([Item(b"A.class", ONE, extra=zip64(4000, 1))]),
     "encrypted": build([Item(b"A.class", ONE), Item(b"B", b"x", flags=0x801)]),
     "method": build([Item(b"A.class", ONE), Item(b"B", b"x", method=99, compressed=b"x")]),
@@ -70,6 +87,20 @@ ARCHIVES: dict[str, bytes] = {
     "version-8": build([MULTI, Item(b"A.class", ONE), *versions("8/A.class")]),
     "version-7": build([MULTI, Item(b"A.class", ONE), *versions("7/A.class")]),
     "version-09": build([MULTI, Item(b"A.class", ONE), *versions("09/A.class")]),
+    "version-directory": build([MULTI, Item(b"A.class", ONE), *versions("9/A.class/")]),
+    **{
+        f"version-directory-and-{at}": build([
+            MULTI, Item(b"A.class", ONE), *versions("9/A.class/"), Item(f"META-INF/{name}".encode(), TWO),
+        ])
+        for at, name in enumerate((
+            "versions/9/B.class", "versions/9/", "versions/9/x.txt", "VERSIONS/9/a", "versions/09/A.class",
+            "versions/10/A.class/", "versions/10/A.class", "versions/9/A.class", "versions/9/b/B.class/",
+        ))
+    },
+    "version-before-directory": build([MULTI, *versions("9/A.class"), Item(b"A.class/", ONE)]),
+    "version-directory-last": build([MULTI, *versions("9/A.class", "9/A.class/")]),
+    "version-directory-first": build([MULTI, *versions("9/A.class/", "9/A.class")]),
+    "version-directory-later": build([MULTI, *versions("10/A.class/", "9/A.class")]),
     "version-only": build([MULTI, *versions("9/A.class")]),
     "version-order": build([MULTI, *versions("10/A.class", "9/A.class"), Item(b"A.class", ONE)]),
     "version-case": build([MULTI, Item(b"A.class", ONE), Item(b"meta-inf/versions/9/A.class", TWO)]),
@@ -132,6 +163,7 @@ def test_the_same_class_of_built_archives(tmp_path: Path) -> None:
 def _version_values() -> Iterator[str]:
     for each in ("7", "8", "9", "10", "99", "09"):
         yield f"{each}/A.class"
+        yield f"{each}/A.class/"
     yield "11/META-INF/versions/9/A.class"
 
 

@@ -1,0 +1,197 @@
+"""What follows when the library finds classes: it makes providers, annotations, proxies, bundles and objects."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import islice, product
+from typing import Any
+
+from cypher import schema
+from cypher.program import ACC_STATIC, ANNOTATION, ENUM, INTERFACE
+from cypher.schema import NONE, SPECIAL, STATIC
+from engine import heap
+from engine.constraints import CLASS, STRING, Constraints
+from engine.effects import Effects
+from engine.models import PROVIDERS, Body, BodyModel, SiteCall
+from engine.reflection import relations as rel
+from engine.sites import REFLECTION
+
+HANDLER = "sun/reflect/annotation/AnnotationInvocationHandler"
+# The most combinations of interfaces for which a site makes proxies that implement them all.
+_MOST_TOGETHER = 16
+
+
+class LibraryEffects:
+    """Enters what follows from the rows of the rules for the library; `on_body` adds to the body of a method."""
+
+    def __init__(
+        self, constraints: Constraints, effects: Effects, on_body: Callable[[int, BodyModel], None]
+    ) -> None:
+        self._constraints, self._program, self._effects = constraints, constraints.program, effects
+        self._on_body = on_body
+        self._interfaces: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        self._proxies: set[tuple[int, tuple[int, ...]]] = set()
+        self._annotations: dict[int, int] = {}
+        self.by_head: dict[type, Callable[[Any], None]] = {
+            rel.Provider: self._provide,
+            rel.AnnotationObject: self._annotate,
+            rel.ProxyInterface: self._make_proxies,
+            rel.EnumConstants: self._list_constants,
+            rel.BundleClass: self._make_bundle,
+            rel.Allocated: self._allocate,
+        }
+
+    def _call_of(self, site: int) -> SiteCall:
+        return self._effects.sites[site][1]
+
+    def _provide(self, row: rel.Provider) -> None:
+        """Makes a provider; every provider may be what a service loader returns."""
+        call, providers = self._call_of(row.site), self._constraints.pool(PROVIDERS)
+        if self._is_own_table(call, row.method):
+            return
+        if self._program.name_of_method(row.method)[1] == "<init>":
+            self._construct(call, row.method, providers)
+        else:
+            self._run_static(call, row.method, providers)
+
+    def _make_bundle(self, row: rel.BundleClass) -> None:
+        call = self._call_of(row.site)
+        if not self._is_own_table(call, row.method):
+            self._construct(call, row.method, call.result)
+
+    def _is_own_table(self, call: SiteCall, method: int) -> bool:
+        """Returns whether the JDK's code finds a class of its own (see `engine.confined`)."""
+        confined = self._constraints.confined
+        return confined.covers_one(call.method) and confined.covers_one(method)
+
+    def _construct(self, call: SiteCall, constructor: int, target: int) -> None:
+        """Makes an object with its default constructor and puts it into `target`."""
+        constraints = self._constraints
+        declaring = self._program.name_of_method(constructor)[0]
+        receiver = constraints.fresh()
+        made = self._effects.instance(declaring, call)
+        constraints.put(receiver, made)
+        if target >= 0:
+            constraints.put(target, made)
+        constraints.initialise([declaring], call.method, call.offset, call.site)
+        constraints.call(call.site, SPECIAL, constructor, receiver, (), NONE, call.thrown, REFLECTION)
+
+    def _run_static(self, call: SiteCall, method: int, target: int) -> None:
+        declaring = self._program.name_of_method(method)[0]
+        self._constraints.initialise([declaring], call.method, call.offset, call.site)
+        self._constraints.call(call.site, STATIC, method, NONE, (), target, call.thrown, REFLECTION)
+
+    def _list_constants(self, row: rel.EnumConstants) -> None:
+        call = self._call_of(row.site)
+        self._run_static(call, row.method, call.result)
+
+    def _allocate(self, row: rel.Allocated) -> None:
+        call = self._call_of(row.site)
+        self._constraints.initialise([row.type], call.method, call.offset, row.site)
+        self._effects.give(row.site, [self._effects.instance(row.type, call)])
+
+    # --- proxies
+    def _make_proxies(self, row: rel.ProxyInterface) -> None:
+        """Makes a proxy for the interface, and proxies for it together with what stands at the other places."""
+        call, places = self._call_of(row.site), self._interfaces[row.site]
+        places[row.place].append(row.type)
+        self._make_proxy(call, (row.type,))
+        length = self._effects.lengths.get((row.site, 1), 1)
+        others = [[row.type] if place == row.place else places[place] for place in range(length)]
+        if length > 1:
+            for together in islice(product(*others), _MOST_TOGETHER):
+                self._make_proxy(call, tuple(dict.fromkeys(together)))
+
+    def _make_proxy(self, call: SiteCall, interfaces: tuple[int, ...]) -> None:
+        if call.result < 0 or (call.site, interfaces) in self._proxies:
+            return
+        self._proxies.add((call.site, interfaces))
+        type_ = self._program.proxy_of(interfaces)
+        made = self._constraints.object(heap.REFLECTIVE, type_, call.method, call.offset, call.site)
+        self._constraints.put(call.result, made)
+        if call.argument(2) >= 0:
+            self._construct_proxy(made, call.argument(2), call)
+
+    def _construct_proxy(self, proxy: int, handler: int, call: SiteCall) -> None:
+        """Runs the constructor of a proxy."""
+        constraints, program = self._constraints, self._program
+        type_ = constraints.heap.entry(proxy)[1]
+        constructor = next(
+            each for each in program.methods_of(type_) if program.name_of_method(each)[1] == "<init>"
+        )
+        receiver = constraints.fresh()
+        constraints.put(receiver, proxy)
+        constraints.call(call.site, SPECIAL, constructor, receiver, [(1, handler)], origin=REFLECTION)
+
+    # --- annotations
+    def _annotate(self, row: rel.AnnotationObject) -> None:
+        made = self._annotation(row.type, self._call_of(row.site))
+        if row.many:
+            made = self._array(self._program.array_of(row.type), [made])
+        self._effects.give(row.site, [made])
+
+    def _annotation(self, type_: int, call: SiteCall) -> int:
+        """Returns the object that stands for all annotations of a type: a proxy whose methods return their values."""
+        if type_ not in self._annotations:
+            proxy = self._program.proxy_of([type_])
+            made = self._annotations[type_] = self._constraints.object(
+                heap.REFLECTIVE, proxy, call.method, call.offset, call.site
+            )
+            handler_type = self._program.type_named(HANDLER)
+            if handler_type >= 0:
+                handler = self._constraints.fresh()
+                self._constraints.put(
+                    handler, self._effects.metaobject("handler", 0, HANDLER, heap.REFLECTIVE)
+                )
+                self._construct_proxy(made, handler, call)
+            for method in self._program.methods_of(proxy)[1:]:
+                model = BodyModel("", "", lambda _, body: self._return_value(type_, body, call))
+                self._on_body(method, model)
+        return self._annotations[type_]
+
+    def _return_value(self, annotation: int, body: Body, call: SiteCall) -> None:
+        """Returns what annotations give to an element: classes and texts, constants of enums, other annotations."""
+        program, constraints = self._program, self._constraints
+        _, name, descriptor = program.name_of_method(body.method)
+        returned = descriptor.rpartition(")")[2]
+        if body.parameters != 1 or returned[0] not in "L[":
+            return
+        types, texts = program.annotation_values(annotation, name)
+        element = returned.lstrip("[")
+        target = body.returned if element == returned else constraints.fresh()
+        if element == f"L{CLASS};":
+            for each in types:
+                constraints.put(target, constraints.class_object(each))
+        elif element == f"L{STRING};":
+            for each in texts:
+                constraints.put(target, constraints.text_object(each))
+        elif element[0] == "L":
+            self._put_constants(program.type_named(element[1:-1]), target, call)
+        if target != body.returned and program.type_named(returned) >= 0:
+            array = constraints.object(heap.REFLECTIVE, program.type_named(returned), body.method)
+            constraints.put(body.returned, array)
+            constraints.add(schema.ArrayStore, body.method, 0, target, NONE, body.returned)
+
+    def _put_constants(self, type_: int, target: int, call: SiteCall) -> None:
+        """Puts the constants of an enum, or the annotations of a type, into `target`."""
+        program, constraints = self._program, self._constraints
+        flags = program.flags_of_type(type_) if type_ >= 0 else 0
+        if flags & ENUM:
+            constraints.initialise([type_], call.method, call.offset, call.site)
+            for field in program.fields_of(type_):
+                if program.flags_of_field(field) & ENUM and program.flags_of_field(field) & ACC_STATIC:
+                    constraints.add(schema.StaticLoad, call.method, call.offset, field, target)
+        elif flags & INTERFACE and flags & ANNOTATION:
+            constraints.put(target, self._annotation(type_, call))
+
+    def _array(self, type_: int, elements: Sequence[int]) -> int:
+        """Returns an array that holds `elements`."""
+        constraints = self._constraints
+        array, element = constraints.fresh(), constraints.fresh()
+        made = self._effects.metaobject("array", type_, self._program.name_of_type(type_), heap.REFLECTIVE)
+        constraints.put(array, made)
+        for each in elements:
+            constraints.put(element, each)
+        constraints.add(schema.ArrayStore, NONE, NONE, element, NONE, array)
+        return made

@@ -1,0 +1,148 @@
+"""What is declared beside code: providers of services, and values of annotations that can be read at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from struct import Struct
+from struct import error as StructError
+from typing import NamedTuple
+
+from loader.classfile import ClassFile, MalformedClass
+
+SERVICES = "META-INF/services/"
+# Elements of annotations (JVMS 4.7.16.1), and how deep annotations and arrays may nest.
+_STRING, _CLASS, _ENUM, _ANNOTATION, _ARRAY = map(ord, "sce@[")
+_MOST_NESTED = 64
+
+_pair = Struct(">HH").unpack_from
+_provides = Struct(">HH").unpack_from
+
+
+class Value(NamedTuple):
+    """A string or a class that an annotation gives to an element, as modified UTF-8; a class by its descriptor."""
+
+    annotation: bytes
+    element: bytes
+    is_class: bool
+    content: bytes
+
+
+def providers_in(content: bytes) -> list[str]:
+    """Returns the internal names of the classes that a provider-configuration file lists (`ServiceLoader`).
+
+    >>> providers_in(b"a.B # the first" + bytes([10]) + b"a.C$D")
+    ['a/B', 'a/C$D']
+    """
+    lines = (line.partition("#")[0].strip() for line in content.decode("utf-8", "replace").splitlines())
+    return [line.replace(".", "/") for line in dict.fromkeys(lines) if line]
+
+
+def providers_of(file: ClassFile) -> Iterator[tuple[bytes, bytes]]:
+    """Yields (service, provider) of what a module declaration provides (JVMS 4.7.25), as internal names."""
+    found = file.attribute(b"Module", file.attributes.rows)
+    if found is None:
+        return
+    pool = file.pool
+    data = pool.data[found[0] : found[1]]
+    try:
+        place = 6
+        for step, extra in ((6, 0), (4, 1), (4, 1)):  # requires, exports, opens
+            count = data[place] << 8 | data[place + 1]
+            place += 2
+            for _ in range(count):
+                listed = (data[place + 4] << 8 | data[place + 5]) if extra else 0
+                place += step + extra * (2 + 2 * listed)
+        uses = data[place] << 8 | data[place + 1]
+        place += 2 + 2 * uses
+        count = data[place] << 8 | data[place + 1]
+        place += 2
+        for _ in range(count):
+            service, providers = _provides(data, place)
+            place += 4 + 2 * providers
+            for provider in Struct(f">{providers}H").unpack_from(data, place - 2 * providers):
+                yield pool.class_name(service), pool.class_name(provider)
+    except (StructError, IndexError):
+        raise MalformedClass("CLS-MODULE", "the module declaration is cut off") from None
+
+
+def annotation_values(file: ClassFile) -> Iterator[Value]:
+    """Yields the strings and classes that annotations of a class and its members hold, and defaults of elements."""
+    if b"RuntimeVisible" not in file.pool.data and b"AnnotationDefault" not in file.pool.data:
+        return
+    own = b"L" + file.name + b";"
+    rows = [(b"", file.attributes.rows)]
+    rows += [(b"", member.attributes) for member in file.fields.rows]
+    rows += [(file.pool.utf8(member.name), member.attributes) for member in file.methods.rows]
+    for name, attributes in rows:
+        for attribute, skipped in (
+            (b"RuntimeVisibleAnnotations", 0),
+            (b"RuntimeVisibleParameterAnnotations", 1),
+        ):
+            found = file.attribute(attribute, attributes)
+            if found is not None:
+                yield from _Reader(file, *found).listed(skipped)
+        found = file.attribute(b"AnnotationDefault", attributes) if name else None
+        if found is not None:
+            yield from _Reader(file, *found).default(own, name)
+
+
+class _Reader:
+    """Reads the values of one attribute."""
+
+    def __init__(self, file: ClassFile, start: int, end: int) -> None:
+        self._utf8: Callable[[int], bytes] = file.pool.utf8
+        self._data = file.pool.data[start:end]
+        self._place = 0
+        self._found: list[Value] = []
+
+    def listed(self, lists_of: int) -> list[Value]:
+        """Returns the values of a list of annotations, or of such a list for each parameter."""
+        return self._read(lambda: self._lists(lists_of))
+
+    def default(self, annotation: bytes, element: bytes) -> list[Value]:
+        """Returns the values in the default of an element."""
+        return self._read(lambda: self._value(annotation, element, 0))
+
+    def _read(self, read: Callable[[], None]) -> list[Value]:
+        try:
+            read()
+        except (StructError, IndexError):
+            raise MalformedClass("CLS-ATTR", "an annotation is cut off") from None
+        return self._found
+
+    def _lists(self, lists_of: int) -> None:
+        number = 1
+        if lists_of:
+            number = self._data[0]
+            self._place = 1
+        for _ in range(number):
+            for _ in range(self._short()):
+                self._annotation(0)
+
+    def _short(self) -> int:
+        self._place += 2
+        return self._data[self._place - 2] << 8 | self._data[self._place - 1]
+
+    def _annotation(self, depth: int) -> None:
+        if depth > _MOST_NESTED:
+            raise MalformedClass("CLS-NEST", f"annotations nested deeper than {_MOST_NESTED}")
+        annotation = self._utf8(self._short())
+        for _ in range(self._short()):
+            self._value(annotation, self._utf8(self._short()), depth)
+
+    def _value(self, annotation: bytes, element: bytes, depth: int) -> None:
+        if depth > _MOST_NESTED:
+            raise MalformedClass("CLS-NEST", f"annotations nested deeper than {_MOST_NESTED}")
+        tag = self._data[self._place]
+        self._place += 1
+        if tag == _ARRAY:
+            for _ in range(self._short()):
+                self._value(annotation, element, depth + 1)
+        elif tag == _ANNOTATION:
+            self._annotation(depth + 1)
+        elif tag == _ENUM:
+            self._place += 4
+        else:
+            content = self._short()
+            if tag in (_STRING, _CLASS):
+                self._found.append(Value(annotation, element, tag == _CLASS, self._utf8(content)))

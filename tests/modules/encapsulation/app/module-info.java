@@ -1,0 +1,6 @@
+module app {
+    requires closed;
+    requires opened;
+    requires support;
+    exports app;
+}

@@ -1,0 +1,7 @@
+package closed.hidden;
+
+import support.Probe;
+
+public class Hidden {
+    public Hidden() { Probe.reached(); }
+}

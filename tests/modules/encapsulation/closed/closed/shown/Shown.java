@@ -1,0 +1,9 @@
+package closed.shown;
+
+import support.Probe;
+
+public class Shown {
+    public Shown() { Probe.reached(); }
+
+    private Shown(int number) { Probe.reached(); }
+}

@@ -1,0 +1,4 @@
+module closed {
+    requires support;
+    exports closed.shown;
+}

@@ -1,0 +1,4 @@
+module opened {
+    requires support;
+    opens opened;
+}

@@ -1,0 +1,7 @@
+package opened;
+
+import support.Probe;
+
+public class Named {
+    public Named() { Probe.reached(); }
+}

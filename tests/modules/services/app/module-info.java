@@ -1,0 +1,6 @@
+module app {
+    requires greeting;
+    requires support;
+    exports app;
+    uses greeting.Goer;
+}

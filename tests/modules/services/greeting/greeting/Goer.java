@@ -1,0 +1,5 @@
+package greeting;
+
+public interface Goer {
+    void go();
+}

@@ -1,0 +1,3 @@
+module greeting {
+    exports greeting;
+}

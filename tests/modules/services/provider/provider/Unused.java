@@ -1,0 +1,3 @@
+package provider;
+
+public interface Unused {}
