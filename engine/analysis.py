@@ -21,6 +21,7 @@ from engine.reflection.modes import DEFAULT
 from engine.reflective import Reflection
 from engine.report import report
 from engine.result import Derived, Result
+from engine.serialization import Serialization
 from engine.solver import EXHAUSTED, FIXPOINT, PointsToRows, Solver, Statistics
 
 # What can be switched off, by the name that a user gives it.
@@ -72,6 +73,7 @@ class Analysis:
         precision = options.precision
         self._constraints = Constraints(program, solver, precision, options.confine_jdk)
         self._models = Models(self._constraints)
+        self._serialization = Serialization(self._constraints, self._models)
         self._reflection = Reflection(self._constraints, options.mode, self._models)
         self._constraints.on_sites = self._on_sites
         self._constraints.opaque = self._reflection.is_api
@@ -109,7 +111,8 @@ class Analysis:
             derived = reflection.derive()
             if status == FIXPOINT and not (methods.size or pointers.size or derived or constraints.pending()):
                 reflection.search()
-                if not reflection.derive():
+                self._serialization.extend(solver)
+                if not (reflection.derive() or constraints.pending()):
                     return True
 
     def _activate(self, methods: Int32, firsts: Int32) -> None:

@@ -4,8 +4,8 @@ The JDK is full of tables that map names to classes (security providers, charset
 contexts, every such name reaches every reflective call, and one call after the other drags in what no program
 runs. So the constants in its code, and the classes and members of its own that its reflective calls find, are
 not told apart in the closure: a generic object goes in their place. At the operands of its reflective calls
-they are found by direct flow (see `engine.direct`). What comes from code outside the JDK is followed
-everywhere; a class or member of the JDK at an operand in its code has to come by direct flow all the same.
+they are found by direct flow (see `engine.direct`), which ends where it leaves the JDK's code: what the closure
+has there, in an argument or a result, is what comes to the operand from outside.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from cypher.program import JDK, Program
 from cypher.schema import NONE, Facts, Int32
-from engine import direct, heap
+from engine import direct
 from engine.direct import DirectFlow, calls_of
 from engine.solver import Solver
 
+# From more names than this, a reflective call of the JDK chooses by a table, which is not followed.
+MOST_NAMES = 16
 # Fields of the JDK of these types are followed.
 _FOLLOWED = frozenset(
     f"Ljava/lang/{name};"
@@ -31,6 +33,7 @@ _FOLLOWED = frozenset(
         "reflect/Field",
         "invoke/MethodHandle",
         "invoke/VarHandle",
+        "String",
     )
 )
 
@@ -70,18 +73,6 @@ class Confined:
             self._on and type_ >= 0 and self._is_of_jdk(type_) and self._program.name_of_type(type_)[0] != "["
         )
 
-    def admits(self, pointer: int, kind: int, payload: int, class_type: int) -> bool:
-        """Returns whether an object of the closure may resolve the operand at `pointer`."""
-        if not self.operands.get(pointer):
-            return True
-        if kind == NONE and class_type >= 0:
-            return not self.confines(class_type)
-        if kind == heap.METHOD_OBJECT:
-            return not self._is_of_jdk(self._program.name_of_method(payload)[0])
-        if kind == heap.FIELD_OBJECT and payload >= 0:
-            return not self._is_of_jdk(self._program.name_of_field(payload)[0])
-        return True
-
     def search(
         self,
         solver: Solver,
@@ -104,9 +95,17 @@ class Confined:
         self._searched = steps
         self._flow.add(batches[self._added :])
         self._added = len(batches)
-        found = self._flow.region(np.fromiter(operands, np.int32), calls_of(solver, parameters, cut, opaque))
+        calls = calls_of(solver, parameters, cut, opaque, self.covers)
+        inside = [each for each in operands if self.operands.get(each)]
+        outside = [each for each in operands if not self.operands.get(each)]
+        found = self._flow.region(np.array(inside, np.int32), calls, everywhere=False)
+        beyond = self._flow.region(np.array(outside, np.int32), calls, everywhere=True)
         for operand in operands:
-            for kind, value in direct.origins(found, operand):
+            origins = direct.origins(found if self.operands.get(operand) else beyond, operand)
+            texts = {each for each in origins if each[0] == direct.TEXT}
+            if len(texts) > MOST_NAMES:
+                origins = origins - texts | {(direct.OTHER, NONE)}
+            for kind, value in origins:
                 yield operand, kind, value
 
     def _follows(self, field: int) -> bool:

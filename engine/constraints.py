@@ -327,15 +327,22 @@ class Constraints:
             registered = objects[np.isin(new.type, finalized)]
             self.solver.new(np.full(registered.size, self.pool(FINALIZABLE), np.int32), registered)
 
+    def allocated_types(self) -> Int32:
+        """Returns the types of which the program makes objects, as far as it was entered."""
+        return self._merged.items()[0]
+
     def _has_finalizer(self, type_: int) -> bool:
         """Returns whether a class overrides `Object.finalize` (JLS 12.6); that of enums does nothing (JLS 8.9.2)."""
-        found = self._finalized.get(type_)
-        if found is None:
-            superclass = self.program.superclass_of(type_)
-            found = superclass >= 0 and (
-                self.program.method_of(type_, "finalize", "()V") >= 0 or self._has_finalizer(superclass)
-            )
-            self._finalized[type_] = found
+        chain = []
+        each = type_
+        while each >= 0 and each not in self._finalized:
+            chain.append(each)
+            each = self.program.superclass_of(each)
+        found = self._finalized.get(each, False)
+        for each in reversed(chain):
+            root = self.program.superclass_of(each) < 0
+            found = not root and (found or self.program.method_of(each, "finalize", "()V") >= 0)
+            self._finalized[each] = found
         return found
 
     def _merge_tables(self, new: Rows, objects: Int32) -> None:

@@ -22,7 +22,7 @@ from cypher.schema import Facts, Int32, Rows
 from engine.solver import Solver
 
 # What defines a variable, and what the value is: a variable, a text, a type, a site or nothing.
-COPY, TEXT, TYPE, RESULT, FIELD, RETURNED, PASSED, STORED, OTHER = range(9)
+COPY, TEXT, TYPE, RESULT, FIELD, RETURNED, PASSED, STORED, OTHER, OUTSIDE = range(10)
 _DEFINITIONS: tuple[tuple[type[tuple[Any, ...]], int, str, str], ...] = (
     (schema.Assign, COPY, "target", "source"),
     (schema.Cast, COPY, "target", "source"),
@@ -53,16 +53,21 @@ class Calls(NamedTuple):
     method: Int32
     parameters: Int32
     returned: Int32  # by the method's id
+    outside: NDArray[np.bool_]  # of those methods, in the order of their first variables
     cut: NDArray[np.bool_]  # by site: what it returns is not what its callees do
     pointers: int
 
 
 def calls_of(
-    solver: Solver, parameters: Int32, cut: NDArray[np.bool_], opaque: Callable[[Int32], NDArray[np.bool_]]
+    solver: Solver,
+    parameters: Int32,
+    cut: NDArray[np.bool_],
+    opaque: Callable[[Int32], NDArray[np.bool_]],
+    inside: Callable[[Int32], NDArray[np.bool_]],
 ) -> Calls:
     """Returns the call graph that `solver` has come to, without calls of `opaque` methods.
 
-    `parameters` is their number, by a method's id.
+    `parameters` is their number, by a method's id; `inside` says which methods are of the code that is searched.
     """
     sites, callees = solver.calls_made()
     entered = ~opaque(callees)
@@ -75,7 +80,8 @@ def calls_of(
     returned[reached] = firsts + parameters[reached]
     return Calls(
         sites[by_callee], callees[by_callee], sites[by_site], callees[by_site],
-        firsts[by_first], reached[by_first], parameters[reached[by_first]], returned, cut,
+        firsts[by_first], reached[by_first], parameters[reached[by_first]], returned,
+        ~inside(reached[by_first]), cut,
         solver.statistics().pointers,
     )  # fmt: skip
 
@@ -131,14 +137,23 @@ class DirectFlow:
         mask: NDArray[np.bool_] = np.array([self._follows[each] for each in distinct.tolist()], bool)[inverse]
         return mask
 
-    def region(self, roots: Int32, calls: Calls) -> dict[int, list[Step]]:
-        """Returns the definitions of every variable from which the `roots` may get something."""
+    def region(self, roots: Int32, calls: Calls, everywhere: bool) -> dict[int, list[Step]]:
+        """Returns the definitions of every variable from which the `roots` may get something.
+
+        Unless it goes everywhere, the search ends at variables of methods outside, with a step that says so.
+        """
         steps: dict[int, list[Step]] = defaultdict(list)
         arguments = self._joined_arguments()
         seen = np.zeros(calls.pointers, bool)
         frontier = np.unique(roots)
         while frontier.size:
             seen[frontier] = True
+            if not everywhere:
+                at = np.searchsorted(calls.first, frontier, side="right") - 1
+                outside = (at >= 0) & calls.outside[at]
+                for variable in frontier[outside].tolist():
+                    steps[variable].append((OUTSIDE, variable, -1))
+                frontier = frontier[~outside]
             found = [*self._defined(frontier, calls), _passed(frontier, calls, arguments)]
             following = []
             for targets, kinds, values, sites in found:
@@ -229,7 +244,7 @@ def _passed(
 
 
 def origins(steps: Mapping[int, list[Step]], operand: int) -> set[tuple[int, int]]:
-    """Returns (kind, value) of where what comes to `operand` begins: TEXT, TYPE, RESULT, or OTHER and -1."""
+    """Returns (kind, value) of where what comes to `operand` begins: TEXT, TYPE, RESULT, OUTSIDE, or OTHER and -1."""
     found: set[tuple[int, int]] = set()
     seen: set[tuple[int, _Context]] = {(operand, ())}
     pending: list[tuple[int, _Context]] = [(operand, ())]

@@ -98,6 +98,12 @@ class HandleEffects:
             arguments = {index: pointer for (_, index), pointer in exact.items()}
             if length is None:
                 anything = self._effects.elements(call, call.argument(1)) if call.argument(1) >= 0 else NONE
+        elif self._constraints.confined.covers_one(call.method):
+            # The library's own code passes on what it was given, in arrays as well.
+            anything = self._constraints.fresh()
+            for pointer in arguments.values():
+                self._assign(call, pointer, anything)
+                self._constraints.add(schema.ArrayLoad, call.method, call.offset, pointer, anything)
         self.invocations[call.site] = Invocation(call, arguments, anything, call.result)
 
     def enter_made(self, each: Api, call: SiteCall, parameters: list[str]) -> None:
@@ -283,6 +289,8 @@ class HandleEffects:
             self._assign(call, anything, result)
         elif name == "iteratedLoop":
             self._iterate(call, anything)
+        elif name in ("catchException", "tryFinally"):
+            self._assign(call, call.thrown, anything)
         elif name == "throwException":
             self._assign(call, anything, call.thrown)
         elif name in ("asSpreader", "arrayElementGetter"):

@@ -20,6 +20,8 @@ from engine.sites import REFLECTION
 HANDLER = "sun/reflect/annotation/AnnotationInvocationHandler"
 # The most combinations of interfaces for which a site makes proxies that implement them all.
 _MOST_TOGETHER = 16
+# From more providers than this, the JDK's code chooses its own by a table, which is not followed.
+MOST_PROVIDERS = 4
 
 
 class LibraryEffects:
@@ -48,7 +50,8 @@ class LibraryEffects:
     def _provide(self, row: rel.Provider) -> None:
         """Makes a provider; every provider may be what a service loader returns."""
         call, providers = self._call_of(row.site), self._constraints.pool(PROVIDERS)
-        if self._is_own_table(call, row.method):
+        many = len(self._program.providers_of(row.service)) > MOST_PROVIDERS
+        if many and self._is_own(call, row.method):
             return
         if self._program.name_of_method(row.method)[1] == "<init>":
             self._construct(call, row.method, providers)
@@ -57,10 +60,11 @@ class LibraryEffects:
 
     def _make_bundle(self, row: rel.BundleClass) -> None:
         call = self._call_of(row.site)
-        if not self._is_own_table(call, row.method):
+        name = self._program.name_of_type(self._program.name_of_method(row.method)[0])
+        if not ("_" in name.rpartition("/")[2] and self._is_own(call, row.method)):
             self._construct(call, row.method, call.result)
 
-    def _is_own_table(self, call: SiteCall, method: int) -> bool:
+    def _is_own(self, call: SiteCall, method: int) -> bool:
         """Returns whether the JDK's code finds a class of its own (see `engine.confined`)."""
         confined = self._constraints.confined
         return confined.covers_one(call.method) and confined.covers_one(method)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, NATIVE
+from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, JDK, NATIVE
 from cypher.schema import NONE, SPECIAL, VIRTUAL, Facts, Int32
 from engine import heap
 from engine.constraints import CLASS, MADE_ARRAYS, OBJECT, RUNNING_THREADS, Constraints
@@ -25,6 +25,7 @@ REFERENCE, LOADER = "java/lang/ref/Reference", "java/lang/ClassLoader"
 # What the JVM keeps: what threads throw and don't catch; references, as they may become pending; class loaders.
 UNCAUGHT, REFERENCES, LOADERS = "uncaught throwables", "references", "class loaders"
 PROVIDERS = "service providers"
+FOUND_CLASSES = "classes that class loaders of the program find"
 METAOBJECTS = (CLASS, "java/lang/reflect/Method", "java/lang/reflect/Constructor", "java/lang/reflect/Field")
 WRAPPERS = {
     "Boolean": "Z", "Byte": "B", "Character": "C", "Short": "S", "Integer": "I", "Long": "J", "Float": "F",
@@ -150,6 +151,15 @@ def _join(pool: str) -> Callable[[Constraints, Body], None]:
     return means
 
 
+def _yield_to(pool: str) -> Callable[[Constraints, Body], None]:
+    """Puts what is returned among what is kept under a name."""
+
+    def means(constraints: Constraints, body: Body) -> None:
+        constraints.add(schema.Assign, body.method, 0, body.returned, constraints.pool(pool))
+
+    return means
+
+
 def _return_pool(pool: str) -> Callable[[Constraints, Body], None]:
     """Returns what the JVM keeps under a name."""
 
@@ -250,16 +260,25 @@ class Models:
         program = constraints.program
         self._sites: dict[int, SiteModel] = {}
         for model in SITE_MODELS:
-            for method in self._named(model.owner, model.name, model.descriptor):
-                self._sites[method] = model
+            self.on_site(model)
         self._bodies: dict[int, BodyModel] = {}
         for body in BODY_MODELS:
             for method in self._named(body.owner, body.name, ""):
                 self._bodies[method] = body
+        self._add_own_loaders()
         self._get_class = next(iter(self._named(OBJECT, "getClass", "")), NONE)
         self._class = program.type_named(CLASS)
         self.receivers: dict[int, int] = {}  # of the calls of getClass, by site
         self._metatypes = {program.type_named(name) for name in METAOBJECTS}
+
+    def _add_own_loaders(self) -> None:
+        """Has what the program's own class loaders find come back from every call that asks a loader."""
+        program = self._constraints.program
+        loader = program.type_named(LOADER)
+        for type_ in program.concrete_subtypes_of(loader) if loader >= 0 else ():
+            for method in program.methods_of(type_) if not program.flags_of_type(type_) & JDK else ():
+                if program.name_of_method(method)[1] in ("findClass", "loadClass"):
+                    self._bodies[method] = BodyModel("", "", _yield_to(FOUND_CLASSES))
 
     def _named(self, owner: str, name: str, descriptor: str) -> list[int]:
         program = self._constraints.program
@@ -313,6 +332,11 @@ class Models:
             return
         kind = heap.UNKNOWN if type_ in self._metatypes else heap.NATIVE
         constraints.put(body.returned, constraints.object(kind, type_, body.method))
+
+    def on_site(self, model: SiteModel) -> None:
+        """Adds a model for the calls of a method."""
+        for method in self._named(model.owner, model.name, model.descriptor):
+            self._sites[method] = model
 
     def on_body(self, method: int, model: BodyModel) -> None:
         """Adds a model for a method that was not reached yet."""

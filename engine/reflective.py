@@ -16,7 +16,7 @@ from engine.constraints import CLASS, Constraints
 from engine.effects import Effects
 from engine.handles import HandleEffects
 from engine.library import LibraryEffects
-from engine.models import Models, SiteCall, calls_at
+from engine.models import FOUND_CLASSES, Models, SiteCall, calls_at
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import API, Api
@@ -46,6 +46,14 @@ _FOUND: dict[type, Any] = {
     rel.MethodTypeObject: rel.MethodTypeAt,
     rel.UnknownObject: rel.UnknownAt,
 }
+# Objects whose payload is what the rules see of them.
+_AT: dict[int, Any] = {
+    heap.CLASS_OBJECT: rel.ClassAt,
+    heap.METHOD_OBJECT: rel.MethodAt,
+    heap.FIELD_OBJECT: rel.FieldAt,
+    heap.MADE_HANDLE: rel.MadeAt,
+    heap.METHOD_TYPE: rel.MethodTypeAt,
+}
 
 
 class Reflection:
@@ -73,6 +81,8 @@ class Reflection:
         self._symbolic: dict[int, dict[int, bool]] = defaultdict(dict)
         # What came to operands by direct flow since the rules were last run.
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
+        # Operands in the JDK's code that get what comes to a pointer outside.
+        self._feeds: dict[int, set[int]] = defaultdict(set)
         self._fresh_watches: list[int] = []
         self._linking: list[int] = []
         self._api = {method: each for each in API for method in self._methods(each)}
@@ -169,6 +179,9 @@ class Reflection:
         self._ask(named, call.method)
         if each.role == api.FOR_NAME:
             add({rel.ForName: [rel.ForName(site, named, int(each.initialises))]})
+            if call.result >= 0 and not self._confined.covers_one(call.method):
+                found = self._constraints.pool(FOUND_CLASSES)
+                self._constraints.add(schema.Assign, call.method, call.offset, found, call.result)
         elif each.role == api.GET_MEMBER:
             add({rel.GetMember: [rel.GetMember(site, each.sort, int(each.declared), subject, named)]})
             self._ask_parameters(each, call)
@@ -319,7 +332,7 @@ class Reflection:
         if pointer < 0:
             return
         self._confined.operands[pointer] = self._confined.covers_one(method)
-        if watch:
+        if watch and not self._confined.operands[pointer]:
             self._watch(pointer)
 
     def _watch(self, pointer: int) -> None:
@@ -337,45 +350,49 @@ class Reflection:
     # --- what reaches operands
     def observe(self, pointers: Int32, objects: Int32, types: Int32) -> None:
         """Shows the rules new pairs of watched pointers and objects; `types` are those that class objects stand for."""
-        rows: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
         unknown: set[Any] = set()
         for pointer, obj, class_type in zip(pointers.tolist(), objects.tolist(), types.tolist(), strict=True):
             if pointer not in self._watched:
                 continue
+            at: Any = pointer
             kind, _, _, _, payload = self._constraints.heap.entry(obj)
+            value: Any = payload
             if kind == heap.CLASS_OF:
                 self._symbolic[pointer][payload] = False
-            elif not self.admits(pointer, kind, payload, class_type):
-                unknown.add(pointer)
             elif kind == NONE and class_type >= 0:
-                rows[rel.ClassAt].append(rel.ClassAt(pointer, class_type))
-            elif kind == heap.CLASS_OBJECT:
-                rows[rel.ClassAt].append(rel.ClassAt(pointer, payload))  # type: ignore[arg-type]
+                self._arrive(rel.ClassAt(at, class_type))
             elif kind == heap.STRING:
-                text = self._program.text(payload)
-                rows[rel.StringAt].append(rel.StringAt(pointer, text))
-            elif kind == heap.METHOD_OBJECT:
-                rows[rel.MethodAt].append(rel.MethodAt(pointer, payload))  # type: ignore[arg-type]
-            elif kind == heap.FIELD_OBJECT:
-                rows[rel.FieldAt].append(rel.FieldAt(pointer, payload))  # type: ignore[arg-type]
+                self._arrive(rel.StringAt(at, self._program.text(payload)))
+            elif kind in _AT:
+                self._arrive(_AT[kind](at, value))
             elif kind == heap.HANDLE:
-                rows[rel.HandleAt].append(rel.HandleAt(pointer, payload >> 4, payload & 15))  # type: ignore[arg-type]
-            elif kind == heap.MADE_HANDLE:
-                rows[rel.MadeAt].append(rel.MadeAt(pointer, payload))  # type: ignore[arg-type]
-            elif kind == heap.METHOD_TYPE:
-                rows[rel.MethodTypeAt].append(rel.MethodTypeAt(pointer, payload))  # type: ignore[arg-type]
+                self._arrive(rel.HandleAt(at, value >> 4, value & 15))
             elif kind not in (NONE, heap.GENERIC):
                 unknown.add(pointer)
-        rows[rel.UnknownAt] = [rel.UnknownAt(pointer) for pointer in sorted(unknown)]
-        self.rules.add(rows)
+        for each in sorted(unknown):
+            self._arrive(rel.UnknownAt(each))
 
-    def admits(self, pointer: int, kind: int, payload: int, class_type: int) -> bool:
-        """Returns whether an object may resolve the operand at `pointer` (see `engine.confined`)."""
-        return self._confined.admits(pointer, kind, payload, class_type)
+    def _arrive(self, row: Any) -> None:
+        """Shows the rules what comes to a pointer, and to the operands in the JDK's code that get it from there."""
+        self._arrived[type(row)].append(row)
+        for operand in self._feeds.get(row[0], ()):
+            self._arrived[type(row)].append(row._replace(pointer=operand))
+
+    def _feed(self, operand: int, pointer: int) -> None:
+        """Has an operand in the JDK's code get all that comes to a pointer outside."""
+        if operand in self._feeds[pointer]:
+            return
+        self._feeds[pointer].add(operand)
+        self._watch(pointer)
+        for relation in _FOUND.values():
+            for row in self.rules.tables[relation].where(pointer=pointer):
+                self._arrived[relation].append(row._replace(pointer=operand))
+        for row in self.rules.tables[rel.StringAt].where(pointer=pointer):
+            self._arrived[rel.StringAt].append(row._replace(pointer=operand))
 
     def search(self) -> None:
         """Shows the rules what comes to operands by direct flow (see `engine.confined`)."""
-        constraints, rows = self._constraints, self._arrived
+        constraints = self._constraints
         types: dict[int, list[Any]] = {}
         # Handles and the like come from the sites that find them, whatever the bodies of these methods return.
         cut = constraints.sites.cut_mask()
@@ -390,24 +407,28 @@ class Reflection:
         )
         for operand, kind, value in found:
             at: Any = operand
-            inside = self._confined.operands[operand]
+            inside = self._confined.operands.get(operand)
             if kind == direct.RESULT and value in self._receivers:
                 if inside or value in self._symbolic[operand]:
                     self._symbolic[operand][value] = True
                     listed = types.get(value) or types.setdefault(value, self._classes_of(value))
                     confines = self._confined.confines if inside else lambda _: False
-                    rows[rel.ClassAt] += [rel.ClassAt(at, each) for each in listed if not confines(each)]
+                    for each in listed:
+                        if not confines(each):
+                            self._arrive(rel.ClassAt(at, each))
             elif kind == direct.RESULT and value in self.sites:
                 self._depend(operand, value)
+            elif kind == direct.OUTSIDE:
+                self._feed(operand, value)
             elif inside and kind == direct.TEXT:
-                rows[rel.StringAt].append(rel.StringAt(at, self._program.text(value)))
+                self._arrive(rel.StringAt(at, self._program.text(value)))
             elif inside and kind == direct.TYPE:
-                rows[rel.ClassAt].append(rel.ClassAt(at, value))  # type: ignore[arg-type]
+                self._arrive(rel.ClassAt(at, value))  # type: ignore[arg-type]
             elif inside and kind == direct.OTHER:
-                rows[rel.UnknownAt].append(rel.UnknownAt(at))
+                self._arrive(rel.UnknownAt(at))
         for pointer, calls in self._symbolic.items():
             if not all(calls.values()):
-                rows[rel.UnknownAt].append(rel.UnknownAt(pointer))  # type: ignore[arg-type]
+                self._arrive(rel.UnknownAt(pointer))  # type: ignore[arg-type]
 
     def _depend(self, operand: int, site: int) -> None:
         """Has `operand` see all that `site` finds, so far and from now on."""
@@ -427,9 +448,7 @@ class Reflection:
         """Shows the rules that what a site found comes to `operand` by direct flow."""
         arrives = _FOUND.get(type(row))
         if arrives is not None:
-            self._arrived[arrives].append(
-                arrives(operand) if arrives is rel.UnknownAt else arrives(operand, *row[1:])
-            )
+            self._arrive(arrives(operand) if arrives is rel.UnknownAt else arrives(operand, *row[1:]))
 
     def tells_classes(self, pointer: int, site: int) -> bool:
         """Returns whether the classes that the call of getClass at `site` returns resolve the operand at `pointer`."""

@@ -103,11 +103,11 @@ def _sources(constraints: Constraints, reflection: Reflection, pointer: int) -> 
     objects = constraints.solver.objects_of(pointer)
     found = [NameSource("constant", text, NONE) for text in reflection.texts_within_jdk(pointer)]
     unknown = 0
-    for obj, class_type in zip(objects.tolist(), constraints.class_types(objects).tolist(), strict=True):
+    for obj in objects.tolist():
         kind, _, _, _, payload = constraints.heap.entry(obj)
         if kind == heap.CLASS_OF and reflection.tells_classes(pointer, payload):
             continue
-        if not reflection.admits(pointer, kind, payload, class_type) or kind not in KNOWN:
+        if kind not in KNOWN:
             unknown += 1
             if unknown <= MOST_UNKNOWN:
                 found.append(NameSource("unknown", "", obj))

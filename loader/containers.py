@@ -309,7 +309,10 @@ def jimage_view(image: Container) -> View:
 
 
 def _manifest_of(container: Container) -> Manifest:
-    """Returns the manifest: of several whose names differ in case only, the last, as the JVM."""
+    """Returns the manifest: of several whose names differ in case only, the last, as the JVM.
+
+    Where the JVM refuses to read it, it ignores versioned entries.
+    """
     found = None
     for name in container.names():
         if len(name) == len(manifest.NAME) and name.upper() == manifest.NAME:
@@ -317,9 +320,12 @@ def _manifest_of(container: Container) -> Manifest:
     if found is None:
         return manifest.EMPTY
     try:
-        return manifest.parse(container.read(found))
+        own = manifest.parse(container.read(found))
     except EntryError:
         return manifest.EMPTY
+    if own.multi_release and isinstance(container, Zip) and not container.has_declared_size(found):
+        return own._replace(multi_release=False)
+    return own
 
 
 def _is_signature(name: str) -> bool:

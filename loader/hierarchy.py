@@ -19,7 +19,7 @@ from loader.part import Part
 # What `Types.number` holds for a type that isn't a class of an archive.
 MISSING, ARRAY, PRIMITIVE, MADE = -1, -2, -3, -4
 
-_SHOWN = 20
+_SHOWN = 200
 # Those of all types together: a hundred times those of large programs, and no more than a few hundred megabytes.
 _MOST_SUPERTYPES = 100_000_000
 
@@ -113,7 +113,7 @@ class Types:
         if missing:
             shown = ", ".join(name.replace("/", ".") for name in missing[:_SHOWN])
             more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
-            text = f"{len(missing)} classes that the program refers to are missing: {shown}{more}"
+            text = f"missing classes that the program refers to ({len(missing):,}): {shown}{more}"
             grouped.append(Diagnostic("HIE-PHANTOM", "warning", text, "soundness"))
         if self._cut:
             text = (

@@ -14,7 +14,7 @@ from loader.csr import look_up
 from loader.names import is_array
 from loader.part import Part
 
-_ELEMENT = re.compile(r"\[L([^;\n]+);")
+_ELEMENT = re.compile(r"\[L([^;\n\[]+);")
 
 
 class Texts:

@@ -46,6 +46,10 @@ RELATIONS: dict[str, tuple[str, ...]] = {
 }
 
 
+def _empty() -> NDArray[np.int32]:
+    return np.empty(0, np.int32)
+
+
 @dataclass
 class Unit:
     """Tables of one archive. Arrays are int32 unless said otherwise; `…_at` arrays are int64 offsets (CSR)."""
@@ -100,19 +104,21 @@ class Unit:
     bootstrap_argument_ref: NDArray[np.int32]
     handle_kind: NDArray[np.int32]  # reference_kind 1..9
     handle_ref: NDArray[np.int32]  # field_ref for kinds 1..4, method_ref for 5..9
-    # --- declarations beside code: `service_provider` provides the service; an annotation has a text (STRING) or a
-    # class (CLASS, by the text of its descriptor) as value of an element
-    service_type: NDArray[np.int32]  # type_ref
-    service_provider: NDArray[np.int32]  # type_ref
-    service_module: NDArray[np.int32]  # 1 if a module declaration says so, 0 if a configuration file does
-    annotation_type: NDArray[np.int32]  # text: descriptor
-    annotation_element: NDArray[np.int32]  # text
-    annotation_kind: NDArray[np.int32]
-    annotation_value: NDArray[np.int32]  # text
     # --- method bodies: for each relation, offsets by method (length methods + 1) and its columns, by name
     body_at: dict[str, NDArray[np.int64]]
     body: dict[str, dict[str, NDArray[np.int32]]]
     # ---
     diagnostics: list[Diagnostic] = field(default_factory=list)
     # text that a static field holds from the start (its ConstantValue) or -1, by field; empty if not known
-    field_constant: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    field_constant: NDArray[np.int32] = field(default_factory=_empty)
+    # --- declarations beside code: `service_provider` provides the service; an annotation has a text (STRING) or a
+    # class (CLASS, by the text of its descriptor) as value of an element
+    service_type: NDArray[np.int32] = field(default_factory=_empty)  # type_ref
+    service_provider: NDArray[np.int32] = field(default_factory=_empty)  # type_ref
+    service_module: NDArray[np.int32] = field(
+        default_factory=_empty
+    )  # 1 if a module declaration says so, 0 if a configuration file does
+    annotation_type: NDArray[np.int32] = field(default_factory=_empty)  # text: descriptor
+    annotation_element: NDArray[np.int32] = field(default_factory=_empty)  # text
+    annotation_kind: NDArray[np.int32] = field(default_factory=_empty)
+    annotation_value: NDArray[np.int32] = field(default_factory=_empty)  # text

@@ -27,11 +27,14 @@ _CENTRAL = struct.Struct("<4sHHHHHHIIIHHHHHII")
 _LOCAL = struct.Struct("<4sHHHHHIIIHH")
 
 _MAGIC32, _MAGIC16 = 0xFFFFFFFF, 0xFFFF
+_SIGN = 0x80000000
 _END_REACH = 0xFFFF + _END.size  # how far from the end of the file its comment may push the END record
 _BLOCK = 128  # the JVM looks for END in blocks of this size, so a little further than it must
 
 # Deflate can't do better than 258 bytes for two bits.
 _BEST_RATIO = 1032
+
+_SHORT, _LONGEST = 65_535, 16_000_000  # of manifests, to `java.util.jar`
 
 _SYMLINK = 0xA000
 _UNIX = 3
@@ -48,7 +51,9 @@ _LISTED = 1000  # diagnostics of one kind in one archive
 class Entry(NamedTuple):
     """An entry of the central directory. `offset` is that of its local header in the file.
 
-    `size` is the declared size, which the JVM reads at most; `bound` what can really come out of it.
+    If it is negative, there is no local header, and the compressed bytes are as far from the start: the JVM
+    negates offsets until it has passed the header. `size` is the declared size, which the JVM reads at most;
+    `bound` what can really come out of it.
     """
 
     name: str
@@ -110,6 +115,21 @@ class Zip:
     def read(self, name: str) -> bytes:
         """Returns what the JVM reads of the entry `name`. Raises `EntryError`, and `KeyError` for no entry."""
         return self._content(self.entries[name], self._limits.entry_bytes)
+
+    def has_declared_size(self, name: str) -> bool:
+        """Returns whether `java.util.jar` reads the manifest `name`.
+
+        It throws if that is too long, or longer or shorter than it declares. Of a short one it reads no more.
+        """
+        entry = self.entries[name]
+        if entry.size > _LONGEST:
+            return False
+        more = entry.size > _SHORT
+        try:
+            content, has_ended = self._bytes(entry, entry.size + more)
+        except EntryError:
+            return False
+        return len(content) == entry.size and (has_ended or not more)
 
     def digest(self, salt: str) -> str:
         """Returns the hash of `salt` and the whole archive."""
@@ -215,7 +235,7 @@ class Zip:
         compressed, size, offset = header[8], header[9], header[16]
         if extra:
             compressed, size, offset = self._zip64(header, extra)
-        bound = min(compressed, max(self.source.size - start - offset, 0))
+        bound = min(compressed, max(self.source.size - abs(start + offset), 0))
         if header[4] == DEFLATED:
             bound *= _BEST_RATIO
         return Entry(name, start + offset, header[4], header[7], compressed, size, min(size, bound))
@@ -249,12 +269,7 @@ class Zip:
 
     def _content(self, entry: Entry, limit: int) -> bytes:
         """Returns the first `size` bytes of `entry`. Raises `EntryError` if that is more than `limit`."""
-        wanted = min(entry.size, limit + 1)
-        chunks = self._compressed(entry)
-        if entry.method == STORED:
-            content = b"".join(chunks)[:wanted]
-        else:
-            content = _inflate(chunks, wanted)
+        content, _ = self._bytes(entry, min(_read_size(entry), limit + 1))
         if len(content) > limit:
             raise EntryError("ARC-ENTRY-SIZE", f"has more than {limit:,} bytes, the limit")
         if len(content) < entry.size:
@@ -264,10 +279,24 @@ class Zip:
             self._once("ARC-CRC", "doesn't match its checksum, which the JVM ignores", "none", entry.name)
         return content
 
-    def _compressed(self, entry: Entry) -> Iterator[bytes]:
-        """Yields the compressed bytes of `entry` in pieces; the first read has the local header too."""
+    def _bytes(self, entry: Entry, wanted: int) -> tuple[bytes, bool]:
+        """Returns the first `wanted` bytes of `entry`, or fewer, and whether its end was reached if it is deflated.
+
+        Raises `EntryError`.
+        """
+        if entry.method == STORED:
+            return b"".join(self._compressed(entry, min(entry.compressed, wanted))), True
+        return _inflate(_blocks(self._compressed(entry, entry.compressed), entry.size), wanted)
+
+    def _compressed(self, entry: Entry, length: int) -> Iterator[bytes]:
+        """Yields `length` compressed bytes of `entry` in pieces; the first read has the local header too."""
+        if entry.offset < 0:
+            text = "has a negative offset, and so no local header to the JVM"
+            self._once("ARC-CORRUPT", text, "none", entry.name)
+            yield from self._pieces(-entry.offset, length - entry.offset)
+            return
         name = entry.name.encode()
-        guess = _LOCAL.size + len(name) + 64 + entry.compressed
+        guess = _LOCAL.size + len(name) + 64 + length
         head = self.source.read(entry.offset, min(guess, MIB))
         if len(head) < _LOCAL.size or not head.startswith(b"PK\3\4"):
             raise EntryError("ARC-CORRUPT", "has no local header")
@@ -277,10 +306,14 @@ class Zip:
         if local != name:
             shown = local.decode("utf-8", "backslashreplace")
             self._once("ARC-LOCNAME", f"is called {shown!r} in its local header", "none", entry.name)
-        end = start + entry.compressed
+        end = start + length
         yield head[start:end]
-        for at in range(max(start, len(head)), end, MIB):
-            piece = self.source.read(entry.offset + at, min(MIB, end - at))
+        yield from self._pieces(entry.offset + max(start, len(head)), entry.offset + end)
+
+    def _pieces(self, start: int, end: int) -> Iterator[bytes]:
+        """Yields the bytes of the file from `start` to `end`, or as far as there are any."""
+        for at in range(start, end, MIB):
+            piece = self.source.read(at, min(MIB, end - at))
             if not piece:
                 return
             yield piece
@@ -369,10 +402,30 @@ def _read_directory(source: Source, end: _End) -> tuple[bytes, int]:
     return source.read(central, end.length), start
 
 
-def _inflate(chunks: Iterable[bytes], wanted: int) -> bytes:
-    """Returns the first `wanted` bytes of a deflated stream, or fewer if it ends. Raises `EntryError`."""
+def _read_size(entry: Entry) -> int:
+    """Returns how many bytes are read of `entry`: class loaders cast the size to a signed number of 32 bits.
+
+    They take -1 for all there are, and define nothing for other negative numbers.
+    """
+    size = entry.size & _MAGIC32
+    return size if size < _SIGN and entry.name.endswith((".class", ".class/")) else entry.size
+
+
+def _blocks(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """Yields `chunks` as the JVM gives them to its inflater, which notices no error behind the last one it needs."""
+    block = size + 2 if size + 2 <= _MAGIC16 + 1 else 8192
+    for chunk in chunks:
+        for at in range(0, len(chunk), block):
+            yield chunk[at : at + block]
+
+
+def _inflate(chunks: Iterable[bytes], wanted: int) -> tuple[bytes, bool]:
+    """Returns the first `wanted` bytes of a deflated stream, or fewer, and whether its end was reached.
+
+    Raises `EntryError`.
+    """
     if wanted == 0:
-        return b""
+        return b"", False
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     parts: list[bytes] = []
     missing = wanted
@@ -386,16 +439,16 @@ def _inflate(chunks: Iterable[bytes], wanted: int) -> bytes:
                 break
     except zlib.error as problem:
         raise EntryError("ARC-CORRUPT", f"can't be inflated: {problem}") from None
-    return b"".join(parts)
+    return b"".join(parts), inflater.eof
 
 
 def _overlap(entries: list[Entry]) -> bool:
     """Returns whether compressed bytes of two entries overlap. Directories without bytes don't count."""
     taken = 0
-    for entry in sorted(entries, key=lambda each: each.offset):
-        if entry.offset < taken:
+    for entry in sorted(entries, key=lambda each: abs(each.offset)):
+        if abs(entry.offset) < taken:
             return True
-        taken = entry.offset + _LOCAL.size + entry.compressed
+        taken = abs(entry.offset) + (_LOCAL.size if entry.offset >= 0 else 0) + entry.compressed
     return False
 
 

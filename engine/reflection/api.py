@@ -199,10 +199,10 @@ API: tuple[Api, ...] = (
             ("unreflectSetter", f"(L{FIELD};){_HANDLE}", PUT_FIELD),
         )
     ),
-    *(Api(HANDLE, name, "", SAME_HANDLE, 0) for name in ("asType", "asFixedArity")),
-    *(Api(HANDLE, name, "", MAKE_HANDLE, returns=HANDLE)
+    *(Api(HANDLE, name, "", SAME_HANDLE, 0, always=True) for name in ("asType", "asFixedArity")),
+    *(Api(HANDLE, name, "", MAKE_HANDLE, returns=HANDLE, always=True)
       for name in ("bindTo", "asSpreader", "asCollector", "asVarargsCollector", "withVarargs")),
-    *(Api(HANDLES, name, "", MAKE_HANDLE, returns=HANDLE)
+    *(Api(HANDLES, name, "", MAKE_HANDLE, returns=HANDLE, always=True)
       for name in ("arrayElementGetter", "arrayElementSetter", "catchException", "collectArguments", "constant",
                    "countedLoop", "doWhileLoop", "dropArguments", "dropArgumentsToMatch", "dropReturn",
                    "explicitCastArguments", "exactInvoker", "filterArguments", "filterReturnValue", "foldArguments",

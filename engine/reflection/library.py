@@ -40,7 +40,7 @@ def service_provider(
     for found in classes:
         for site in sites.where(service=found.pointer) if found.type >= 0 else ():
             for method in program.providers_of(found.type):
-                yield Provider(site.site, method)  # type: ignore[arg-type]
+                yield Provider(site.site, method, found.type)  # type: ignore[arg-type]
 
 
 @rule("annotationObject", JAVA)

@@ -10,7 +10,7 @@ RULES: tuple[Rule, ...] = tuple(rules_of(entries, members, actions, handles, lib
 # What a JVM does in every mode: fields are accessed by var handles and offsets, constant method handles are called.
 _JAVA = (
     "fieldObject", "load, store", "offsetField", "memoryAccess", "P-GetMtd", "arrayVarHandle", "handleTarget",
-    "madeTarget", "serviceProvider", "annotationObject", "parameterClass", "unknownParameter", "proxyInterface",
+    "madeHandle", "madeTarget", "serviceProvider", "annotationObject", "parameterClass", "unknownParameter", "proxyInterface",
     "enumConstants", "bundleClass", "allocateInstance",
 )  # fmt: skip
 MODES: dict[str, tuple[str, ...]] = {
@@ -19,7 +19,7 @@ MODES: dict[str, tuple[str, ...]] = {
         *_JAVA, "classObjects", "calls.clinit", "P-ForName", "relatedClass", "unknownRelated", "newArray",
         "memberCandidate", "constructorTypes", "methodObject",
         "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke", "handleCandidate", "handleObject", "P-Lookup",
-        "unreflect", "unreflectVarHandle", "P-Unreflect", "methodType", "madeHandle",
+        "unreflect", "unreflectVarHandle", "P-Unreflect", "methodType",
     ),
 }  # fmt: skip
 DEFAULT = "points-to"

@@ -398,10 +398,11 @@ class MadeTarget(NamedTuple):
 
 
 class Provider(NamedTuple):
-    """Holds if `site` may load a provider that `method` makes: a constructor or a provider method."""
+    """Holds if `site` may load a provider of `service` that `method` makes: a constructor or a provider method."""
 
     site: CallSite
     method: Method
+    service: Type
 
 
 class AnnotationObject(NamedTuple):

@@ -10,10 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tests.fuzz import corpus
-
 ROOT = Path(__file__).parents[2]
-MEMORY = 512  # MiB
+MEMORY = 512  # MiB that are allocated at once; Atheris itself grows beyond that
+_ROOM = 4096
 SLOW = 2  # seconds
 
 
@@ -22,13 +21,16 @@ def start(folder: Path, seconds: int) -> int:
     if find_spec("atheris") is None:
         print("Atheris is not installed: nothing was guided.")
         return 0
+    from tests.fuzz import corpus
+
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.iterdir()):
         with tempfile.TemporaryDirectory() as compiled:
             corpus.build(Path(compiled)).save(folder)
     found = folder.with_name(f"{folder.name}-failures")
     found.mkdir(exist_ok=True)
-    limits = [f"-max_total_time={seconds}", f"-rss_limit_mb={MEMORY}", f"-timeout={SLOW}", "-max_len=4096"]
+    limits = [f"-max_total_time={seconds}", f"-malloc_limit_mb={MEMORY}", f"-rss_limit_mb={_ROOM}"]
+    limits += [f"-timeout={SLOW}", "-max_len=4096"]
     command = [sys.executable, "-m", __name__, str(folder), f"-artifact_prefix={found}/", *limits]
     return subprocess.run(command, check=False, cwd=ROOT).returncode
 
@@ -36,12 +38,14 @@ def start(folder: Path, seconds: int) -> int:
 def main() -> None:
     """Hands the process to Atheris."""
     atheris: Any = import_module("atheris")
+    # Nothing of the loader may have been imported before.
     with atheris.instrument_imports(include=["loader"]):
-        readers = import_module("tests.fuzz.readers")
-    name = "x/Guided.class"
+        from tests.fuzz.corpus import Mutant
+        from tests.fuzz.readers import Files, read_classes
+    files = Files(Path())
 
     def read(data: bytes) -> None:
-        readers.read_classes(None, [corpus.Mutant(0, "", "", name, data)])
+        read_classes(files, [Mutant(0, "", "", "x/Guided.class", data)])
 
     atheris.Setup(sys.argv, read)
     atheris.Fuzz()

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 READERS = "tests.fuzz.readers"
 STEP = 1000  # mutants in one question, about
 PATIENCE = 60.0  # seconds for these, of which each takes milliseconds
-PATIENCE_ALONE = 10.0
+PATIENCE_ALONE = 30.0  # of which 6 are CPU time at most
 _MOST_FAILURES = 100  # that are described
 _MOST_STUCK = 20
 

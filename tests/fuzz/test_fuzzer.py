@@ -76,8 +76,9 @@ def test_a_saved_corpus_is_the_same(files: Corpus, tmp_path: Path) -> None:
 
 def found(files: Corpus, folder: Path, bug: str, count: int, monkeypatch: pytest.MonkeyPatch) -> Figures:
     """Returns what the runner finds where the reader of class files has this bug."""
-    monkeypatch.setattr(runner, "PATIENCE", 10.0)
-    monkeypatch.setattr(runner, "PATIENCE_ALONE", 2.0)
+    if bug == "hang":
+        monkeypatch.setattr(runner, "PATIENCE", 5.0)
+        monkeypatch.setattr(runner, "PATIENCE_ALONE", 5.0)
     made = Runner(folder, files, f"tests.fuzz.stubs:{bug}")
     try:
         return made.run(Figures("class", SEED), count)

@@ -1,0 +1,277 @@
+"""Object serialization: which methods streams call back, and what objects that are read may be.
+
+    Deserialized(o_t) :- t <: Serializable, t of the program or made by it.
+    o_t.f ∋ o         :- Deserialized(o_t), Deserialized(o), f a field of t, o <: type(f).
+    Written(o)        :- "ObjectOutputStream.writeObject", actual(i, 1, v), points-to(v, o).
+    Written(o')       :- Written(o), o.f ∋ o'.
+
+Source: Java Object Serialization Specification, 1.10 to 1.13, 2.3 to 2.5, 3.1 to 3.7. What is in a stream is not
+known: whatever could be in one is taken to be there, once code outside the JDK reads one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+
+import numpy as np
+
+from cypher import schema
+from cypher.program import ACC_STATIC, ENUM, JDK, PRIVATE, Program
+from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
+from engine import heap
+from engine.constraints import Constraints
+from engine.models import Models, SiteCall, SiteModel
+from engine.solver import Solver
+
+SERIALIZABLE, EXTERNALIZABLE = "java/io/Serializable", "java/io/Externalizable"
+INPUT, OUTPUT = "java/io/ObjectInputStream", "java/io/ObjectOutputStream"
+READERS = ((INPUT, "readObject"), (INPUT, "readUnshared"), ("java/io/ObjectInput", "readObject"))
+WRITERS = ((OUTPUT, "writeObject"), (OUTPUT, "writeUnshared"), ("java/io/ObjectOutput", "writeObject"))
+RECORD = "java/lang/Record"
+TRANSIENT = 0x80
+# Of the JDK's classes, those of these packages are taken to be in streams, if the program makes objects of them; of
+# others, those that have such a class above them. (Windows, say, could be in a stream, but hardly are.)
+PLAIN = ("java/lang/", "java/math/", "java/time/", "java/util/")
+DESERIALIZED, WRITTEN = "deserialized objects", "serialized objects"
+INPUTS, OUTPUTS = "streams that are read", "streams that are written"
+
+
+class Serialization:
+    """Models of the streams; nothing happens before code outside the JDK uses one."""
+
+    def __init__(self, constraints: Constraints, models: Models) -> None:
+        self._constraints, self._program = constraints, constraints.program
+        self._serializable = self._program.type_named(SERIALIZABLE)
+        self._externalizable = self._program.type_named(EXTERNALIZABLE)
+        self._reading = self._writing = NONE  # a site that does
+        self._restored: set[int] = set()
+        self._saved: set[int] = set()
+        self._hooked: set[str] = set()
+        self._made: set[int] = set()
+        for named, means in ((READERS, self._read), (WRITERS, self._write)):
+            for owner, name in named:
+                models.on_site(SiteModel(owner, name, "", means))
+
+    def _read(self, constraints: Constraints, call: SiteCall) -> None:
+        """Returns any object that may be in a stream."""
+        if call.result >= 0:
+            constraints.add(
+                schema.Assign, call.method, call.offset, constraints.pool(DESERIALIZED), call.result
+            )
+        if not constraints.confined.covers_one(call.method):
+            self._reading = call.site
+        self._join(call, 0, INPUTS)
+
+    def _write(self, constraints: Constraints, call: SiteCall) -> None:
+        """Notes an object that is written; those of the JDK's own code only if they come from outside."""
+        if not constraints.confined.covers_one(call.method):
+            self._writing = call.site
+        self._join(call, 0, OUTPUTS)
+        self._join(call, 1, WRITTEN)
+
+    def _join(self, call: SiteCall, position: int, pool: str) -> None:
+        if call.argument(position) >= 0:
+            source = call.argument(position)
+            self._constraints.add(
+                schema.Assign, call.method, call.offset, source, self._constraints.pool(pool)
+            )
+
+    def extend(self, solver: Solver) -> None:
+        """Enters what follows for classes that came up since the last call."""
+        if self._reading >= 0:
+            listed = () if self._restored else self._program.concrete_subtypes_of(self._serializable)
+            self._made = set(self._constraints.allocated_types().tolist())
+            for type_ in (*listed, *sorted(self._made)):
+                if type_ not in self._restored and self._may_be_read(type_):
+                    self._restore(type_)
+        if self._writing >= 0:
+            written = solver.objects_of(self._constraints.pool(WRITTEN))
+            for type_ in np.unique(solver.types_of(written)).tolist():
+                if type_ not in self._saved:
+                    self._saved.add(type_)
+                    self._save(type_)
+
+        self._hook(INPUT, "resolveObject", INPUTS, DESERIALIZED, self._reading)
+        self._hook(OUTPUT, "replaceObject", OUTPUTS, WRITTEN, self._writing)
+
+    def _hook(self, owner: str, name: str, streams: str, objects: str, cause: int) -> None:
+        """Lets a subclass of a stream exchange objects (2.2, 3.3)."""
+        if cause < 0 or name in self._hooked:
+            return
+        self._hooked.add(name)
+        constraints, program = self._constraints, self._program
+        type_ = program.type_named(owner)
+        method = (
+            program.method_of(type_, name, "(Ljava/lang/Object;)Ljava/lang/Object;") if type_ >= 0 else NONE
+        )
+        if method >= 0:
+            arguments = [(1, constraints.pool(objects))]
+            receiver, signature = constraints.pool(streams), program.signature_of(method)
+            constraints.call(cause, VIRTUAL, signature, receiver, arguments, constraints.pool(objects))
+
+    # --- reading
+    def _may_be_read(self, type_: int) -> bool:
+        """Returns whether objects of the class are taken to be in streams: see PLAIN."""
+        program = self._program
+        if self._serializable not in program.supertypes_of(type_):
+            return False
+        if program.flags_of_type(type_) & JDK and type_ not in self._made:
+            return False
+        above = (each for each in _superclasses(program, type_) if program.flags_of_type(each) & JDK)
+        of_jdk = next(above, NONE)
+        return of_jdk < 0 or program.name_of_type(of_jdk).lstrip("[L").startswith(PLAIN)
+
+    def _restore(self, type_: int) -> None:
+        """Makes an object of the class, or constants of the enum, and has the stream call it back."""
+        if type_ in self._restored:
+            return
+        self._restored.add(type_)
+        constraints, program = self._constraints, self._program
+        pool = constraints.pool(DESERIALIZED)
+        constraints.initialise([type_], NONE, NONE, self._reading)
+        if program.flags_of_type(type_) & ENUM:
+            for field in program.fields_of(type_):
+                if program.flags_of_field(field) & ENUM:
+                    constraints.add(schema.StaticLoad, NONE, NONE, field, pool)
+            return
+        made, receiver = constraints.object(heap.ENTRY, type_), constraints.fresh()
+        constraints.put(receiver, made)
+        constraints.put(pool, made)
+        if program.name_of_type(type_).startswith("["):
+            constraints.add(schema.ArrayStore, NONE, NONE, pool, NONE, receiver)
+            return
+        superclass = program.superclass_of(type_)
+        if superclass >= 0 and program.name_of_type(superclass) == RECORD:
+            self._construct_record(type_, receiver)
+        elif self._externalizable in program.supertypes_of(type_):
+            self._special(type_, "<init>", "()V", receiver)
+            self._virtual("readExternal", "(Ljava/io/ObjectInput;)V", receiver, INPUTS)
+        else:
+            self._restore_fields(type_, receiver)
+        for declaring in _superclasses(program, type_):
+            resolve = program.method_of(declaring, "readResolve", "()Ljava/lang/Object;")
+            if resolve >= 0:
+                constraints.call(self._reading, SPECIAL, resolve, receiver, result=pool)
+                break
+        self._restore_lambda(type_)
+
+    def _restore_fields(self, type_: int, receiver: int) -> None:
+        constraints, program = self._constraints, self._program
+        serializable = self._serializable_classes(type_)
+        above = program.superclass_of(serializable[-1])
+        if above >= 0:
+            self._special(above, "<init>", "()V", receiver)
+        for declaring in serializable:
+            for field, of_type in self._fields(declaring):
+                value = constraints.fresh()
+                constraints.add(schema.Cast, NONE, NONE, constraints.pool(DESERIALIZED), of_type, value)
+                constraints.add(schema.Store, NONE, NONE, value, field, receiver)
+                if program.name_of_type(of_type).startswith("["):
+                    self._restore(of_type)
+            stream = [(1, constraints.pool(INPUTS))]
+            self._special(declaring, "readObject", f"(L{INPUT};)V", receiver, stream)
+            self._special(declaring, "readObjectNoData", "()V", receiver)
+
+    def _construct_record(self, type_: int, receiver: int) -> None:
+        """Runs the canonical constructor with values from the stream (1.13)."""
+        constraints, program = self._constraints, self._program
+        fields = [each for each in program.fields_of(type_) if not program.flags_of_field(each) & ACC_STATIC]
+        descriptor = f"({''.join(program.name_of_field(each)[2] for each in fields)})V"
+        constructor = program.method_of(type_, "<init>", descriptor)
+        if constructor < 0:
+            return
+        arguments = []
+        for position, of_type in enumerate(program.parameter_types(constructor), start=1):
+            if of_type >= 0:
+                value = constraints.fresh()
+                constraints.add(schema.Cast, NONE, NONE, constraints.pool(DESERIALIZED), of_type, value)
+                arguments.append((position, value))
+        constraints.call(self._reading, SPECIAL, constructor, receiver, arguments)
+
+    def _restore_lambda(self, type_: int) -> None:
+        """Has the class that made a lambda make it again (`SerializedLambda`)."""
+        program = self._program
+        host, found, _ = program.name_of_type(type_).partition("$$Lambda")
+        owner = program.type_named(host) if found else NONE
+        descriptor = "(Ljava/lang/invoke/SerializedLambda;)Ljava/lang/Object;"
+        again = program.method_of(owner, "$deserializeLambda$", descriptor) if owner >= 0 else NONE
+        if again >= 0:
+            self._constraints.call(self._reading, STATIC, again, result=self._constraints.pool(DESERIALIZED))
+
+    # --- writing
+    def _save(self, type_: int) -> None:
+        """Has the stream call back objects of the class, and goes on to what they refer to."""
+        constraints, program = self._constraints, self._program
+        written, receiver = constraints.pool(WRITTEN), constraints.fresh()
+        if self._serializable not in program.supertypes_of(type_):
+            return
+        constraints.add(schema.Cast, NONE, NONE, written, type_, receiver)
+        if program.name_of_type(type_).startswith("["):
+            constraints.add(schema.ArrayLoad, NONE, NONE, receiver, written)
+            return
+        for declaring in _superclasses(program, type_):
+            replace = program.method_of(declaring, "writeReplace", "()Ljava/lang/Object;")
+            if replace >= 0:
+                constraints.call(self._writing, SPECIAL, replace, receiver, result=written)
+                break
+        if self._externalizable in program.supertypes_of(type_):
+            self._virtual("writeExternal", "(Ljava/io/ObjectOutput;)V", receiver, OUTPUTS)
+            return
+        for declaring in self._serializable_classes(type_):
+            for field, _ in self._fields(declaring):
+                constraints.add(schema.Load, NONE, NONE, receiver, field, written)
+            stream = [(1, constraints.pool(OUTPUTS))]
+            self._special(declaring, "writeObject", f"(L{OUTPUT};)V", receiver, stream, self._writing)
+
+    # --- classes
+    def _serializable_classes(self, type_: int) -> list[int]:
+        """Returns the class and its superclasses as far as they are serializable."""
+        program = self._program
+        return list(
+            takewhile(
+                lambda each: self._serializable in program.supertypes_of(each), _superclasses(program, type_)
+            )
+        )
+
+    def _fields(self, type_: int) -> Iterator[tuple[int, int]]:
+        """Yields the fields of a class that go into a stream by default, if they are references, and their types."""
+        program = self._program
+        for field in program.fields_of(type_):
+            descriptor = program.name_of_field(field)[2]
+            if descriptor[0] in "L[" and not program.flags_of_field(field) & (ACC_STATIC | TRANSIENT):
+                of_type = program.type_named(descriptor[1:-1] if descriptor[0] == "L" else descriptor)
+                if of_type >= 0:
+                    yield field, of_type
+
+    def _special(
+        self,
+        type_: int,
+        name: str,
+        descriptor: str,
+        receiver: int,
+        arguments: list[tuple[int, int]] | None = None,
+        cause: int | None = None,
+    ) -> None:
+        """Calls a constructor, or a private method, that the class declares, if it does."""
+        program = self._program
+        method = program.method_of(type_, name, descriptor)
+        if method >= 0 and (name == "<init>" or program.flags_of_method(method) & PRIVATE):
+            cause = self._reading if cause is None else cause
+            self._constraints.call(cause, SPECIAL, method, receiver, arguments or ())
+
+    def _virtual(self, name: str, descriptor: str, receiver: int, stream: str) -> None:
+        """Calls a method of `Externalizable`."""
+        constraints, program = self._constraints, self._program
+        method = program.method_of(self._externalizable, name, descriptor)
+        if method >= 0:
+            cause = self._reading if stream == INPUTS else self._writing
+            arguments = [(1, constraints.pool(stream))]
+            constraints.call(cause, VIRTUAL, program.signature_of(method), receiver, arguments)
+
+
+def _superclasses(program: Program, type_: int) -> Iterator[int]:
+    """Yields a class and its superclasses."""
+    while type_ >= 0:
+        yield type_
+        type_ = program.superclass_of(type_)
