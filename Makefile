@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 PYTEST := $(BIN)/pytest --hypothesis-profile=$(PROFILE) -n auto --maxprocesses=4 --dist=loadfile
 
-.PHONY: demo test lint fast slow format docs bench bench-small lock clean
+.PHONY: demo test lint fast slow format docs bench bench-small fuzz fuzz-release lock clean
 .NOTPARALLEL:
 
 demo: $(READY)  ## analyse a real program and show what its reflective calls reach
@@ -45,6 +45,12 @@ bench: $(READY)  ## time, memory and reach beside another analyser
 
 bench-small: $(READY)  ## the same for one small program
 	$(BIN)/python -m tests.benchmarks.small
+
+fuzz: $(READY)  ## damaged files, as many as a commit has to pass, beside the JVM
+	$(BIN)/python -m tests.fuzz
+
+fuzz-release: $(READY)  ## as many as a release has to pass; goes on where it stopped
+	$(BIN)/python -m tests.fuzz --release
 
 lock: $(READY)  ## renew the pinned versions (needs uv)
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --fork-strategy fewest \

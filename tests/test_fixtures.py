@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.jvm import MODELS, Model
 from tests.fixture_analysis import SEPARATE, Graph, analysed, computed, parse
 from tests.fixture_harness import (
     MODES,
@@ -30,6 +31,9 @@ from tests.fixture_harness import (
 
 FIXTURES = fixtures()
 JAVAC, JAVA = shutil.which("javac"), shutil.which("java")
+
+# Fixtures that an older compiler leaves out.
+LATER = {"PatternSwitch", "PatternSwitchEnum", "VirtualThreads"}
 
 needs_jdk = pytest.mark.skipif(JAVAC is None or JAVA is None, reason="needs javac and java on the path")
 needs_command = pytest.mark.skipif(
@@ -91,6 +95,12 @@ def test_analysis_finds_what_is_expected(
 ) -> None:
     found = computed(graph_of(fixture, mode), fixture)
     assert wrong_in_mode(mode, expectations(fixture), found) == []
+
+
+@pytest.mark.parametrize("model", MODELS, ids=[each.name for each in MODELS])
+def test_each_model_of_the_jvm_has_fixtures(model: Model) -> None:
+    assert set(model.fixtures.split()) <= {each.name for each in FIXTURES} | LATER
+    assert model.fixtures
 
 
 def _expected(gap: str = "", relation: str = "calls", mode: str = "") -> list[Expectation]:

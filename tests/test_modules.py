@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixture_analysis import heliograph, computed, parse
+from tests.fixture_analysis import computed, heliograph, parse
 from tests.fixture_harness import (
     FIXTURES,
     MODES,

@@ -107,4 +107,8 @@ def test_modes_name_rules_that_exist_and_every_rule_is_in_a_mode() -> None:
     known = [each.name for each in RULES]
     assert len(known) == len(set(known))
     assert set(known) == {name for names in MODES.values() for name in names}
-    assert rules_in("none") == []
+    assert [each.name for each in rules_in("none")] == [
+        each.name for each in RULES if each.name in MODES["none"]
+    ]
+    assert "classObjects" not in MODES["none"]
+    assert set(MODES["none"]) < set(MODES["points-to"])

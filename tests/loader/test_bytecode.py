@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from loader.unit import CLASS, DYNAMIC, METHOD_HANDLE, METHOD_TYPE, STRING
+from loader.unit import CLASS, METHOD_HANDLE, METHOD_TYPE, STRING
 from tests.loader.rawclass import (
     RawClass,
     body,
@@ -244,11 +244,14 @@ def test_constants() -> None:
     )
     unit = body(code, "()V", raw)
     found = [(kind, ref) for _, kind, ref, _ in rows(unit, "constant")]
-    assert [kind for kind, _ in found] == [STRING, CLASS, CLASS, METHOD_TYPE, METHOD_HANDLE, DYNAMIC]
+    assert [kind for kind, _ in found] == [STRING, CLASS, CLASS, METHOD_TYPE, METHOD_HANDLE]
     refs = [ref for _, ref in found]
     assert text(unit, refs[0]) == "text"
     assert [type_name(unit, ref) for ref in refs[1:3]] == ["a/B", "[I"]
     assert text(unit, refs[3]) == "(I)V"
     assert unit.handle_kind[refs[4]] == 6
     assert callee(unit, unit.handle_ref[refs[4]]) == "b/C.go"
-    assert text(unit, refs[5]) == "La/B;"
+    loaded = [(signature, target) for _, _, signature, target, _ in rows(unit, "dynamic")]
+    texts = [text(unit, unit.signature_descriptor[signature]) for signature, _ in loaded]
+    assert texts == ["La/B;", "I"]
+    assert [target > 0 for _, target in loaded] == [True, False]

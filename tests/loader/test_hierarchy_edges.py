@@ -12,7 +12,19 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from cypher.program import ABSTRACT, ACC_STATIC, APPLICATION, FINAL, INTERFACE, JDK, NATIVE, PHANTOM, PRIVATE, PROTECTED, PUBLIC
+from cypher.program import (
+    ABSTRACT,
+    ACC_STATIC,
+    APPLICATION,
+    FINAL,
+    INTERFACE,
+    JDK,
+    NATIVE,
+    PHANTOM,
+    PRIVATE,
+    PROTECTED,
+    PUBLIC,
+)
 from cypher.schema import Invoke
 from loader import hierarchy
 from loader.link import LinkedProgram, link
@@ -121,7 +133,9 @@ class Model:
             and not self.flags(each, signature) & (PRIVATE | ACC_STATIC)
         }
         return sorted(
-            each for each in inherited if not any(each in self.supertypes(other) for other in inherited - {each})
+            each
+            for each in inherited
+            if not any(each in self.supertypes(other) for other in inherited - {each})
         )
 
     def concrete(self, name: str, signature: Signature) -> list[str]:
@@ -134,7 +148,10 @@ class Model:
         if self.is_interface(name):
             if self.declared(name, signature):
                 return name
-            if self.declared(OBJECT, signature) and self.flags(OBJECT, signature) & (PUBLIC | ACC_STATIC) == PUBLIC:
+            if (
+                self.declared(OBJECT, signature)
+                and self.flags(OBJECT, signature) & (PUBLIC | ACC_STATIC) == PUBLIC
+            ):
                 return OBJECT
         else:
             for each in self.superclasses(name):
@@ -161,7 +178,8 @@ class Model:
             if each not in {name, above} and above in self.supertypes(each) and self.declared(each, signature)
         ]
         return any(
-            self.can_override(name, each, signature) and self.can_override(each, above, signature) for each in between
+            self.can_override(name, each, signature) and self.can_override(each, above, signature)
+            for each in between
         )
 
     def selected(self, receiver: str, resolved: str, signature: Signature) -> str | None:
@@ -253,7 +271,9 @@ def is_refused(model: Model, superclass: str, method: Method) -> bool:
     ]
     if method.flags & ACC_STATIC:
         return bool(above)
-    return not method.flags & (PUBLIC | PROTECTED | PRIVATE) and any(each & (PUBLIC | PROTECTED) for each in above)
+    return not method.flags & (PUBLIC | PROTECTED | PRIVATE) and any(
+        each & (PUBLIC | PROTECTED) for each in above
+    )
 
 
 @dataclass(frozen=True)
@@ -276,9 +296,12 @@ OF_INTERFACES = (PUBLIC, PUBLIC, PUBLIC | ABSTRACT, PUBLIC | ABSTRACT, PRIVATE, 
 def root(chance: random.Random) -> Class:
     """Returns java.lang.Object, whose members come in any order, as any may be the first of the program."""
     methods = [Method("s", flags=PUBLIC | ACC_STATIC), *JDK_OBJECT]
-    methods += [Method(*CLINIT, flags=ACC_STATIC)] * chance.choice((0, 1))
+    methods += [Method(*CLINIT, flags=ACC_STATIC)] * (chance.random() < 0.2)
+    methods += [Method("n", flags=chance.choice((0, PRIVATE)))] * (chance.random() < 0.3)
     chance.shuffle(methods)
-    return Class(OBJECT, None, methods=methods, fields=[("g", "LA;", PUBLIC | ACC_STATIC)] * chance.choice((0, 1)))
+    return Class(
+        OBJECT, None, methods=methods, fields=[("g", "LA;", PUBLIC | ACC_STATIC)] * chance.choice((0, 1))
+    )
 
 
 def generated(chance: random.Random, kind: Kind, object_: Class) -> list[Class]:
@@ -305,7 +328,9 @@ def generated(chance: random.Random, kind: Kind, object_: Class) -> list[Class]:
         if not is_interface:
             known = Model({each.name: each for each in (*made, object_)})
             methods = [each for each in methods if not is_refused(known, superclass, each)]
-            methods += [Method(*INIT, flags=flags) for flags in (PUBLIC, PRIVATE, 0) if chance.random() < 0.3][:1]
+            methods += [
+                Method(*INIT, flags=flags) for flags in (PUBLIC, PRIVATE, 0) if chance.random() < 0.3
+            ][:1]
         if chance.random() < 0.5:
             methods.append(Method(*CLINIT, flags=ACC_STATIC))
         chance.shuffle(methods)
@@ -347,7 +372,13 @@ class Linked:
             self.declared.append(dict(zip(signatures, rows.declared_method[start:end].tolist(), strict=True)))
         assert rows.supertypes_at[-1] == len(rows.supertypes)
         assert rows.declared_at[-1] == len(rows.declared_signature) == len(rows.declared_method)
-        assert len(self.declared) == len(self.supertypes) == len(self.flags) == len(self.element) == len(self.superclass)
+        assert (
+            len(self.declared)
+            == len(self.supertypes)
+            == len(self.flags)
+            == len(self.element)
+            == len(self.superclass)
+        )
         first = len(self.method_flags)
         assert methods.returns.tolist() == [-1] * len(methods.flags)
         self.method_flags += methods.flags.tolist()
@@ -397,7 +428,8 @@ def linked(seed: int) -> Linked:
     sites = [
         ("invoke", offset, opcode, (name, *signature), -1, 2)
         for offset, (opcode, name, signature) in enumerate(
-            (chance.choice(OPCODES), chance.choice(classes).name, chance.choice(SIGNATURES)) for _ in range(20)
+            (chance.choice(OPCODES), chance.choice(classes).name, chance.choice(SIGNATURES))
+            for _ in range(20)
         )
     ]
     classes = [
@@ -428,10 +460,12 @@ def test_random_program_is_what_the_specification_says(seed: int) -> None:
     for each in names:
         type_ = program.type_named(each)
         assert type_ >= 0
-        if chance.random() < 0.3:
-            assert found.owner(program.method_of(type_, "m", "()V")) == (each if model.declared(each, ("m", "()V")) else None)
+        if chance.random() < 0.2:
             runs = [program.name_of_type(type_) for type_, _ in program.initialisers_of(type_)]
             assert runs == model.initialised(each)
+        if chance.random() < 0.2:
+            declared = found.owner(program.method_of(type_, "m", "()V"))
+            assert declared == (each if model.declared(each, ("m", "()V")) else None)
         if chance.random() < 0.3:
             found.read()
     found.read()
@@ -449,7 +483,9 @@ def test_super_call_passes_over_a_static_method() -> None:
     program = program_of(
         Class("A", methods=(Method("m"),)),
         Class("B", "A", methods=(Method("m", flags=PUBLIC | ACC_STATIC),)),
-        Class("C", "B", methods=(Method("n", rows=(("invoke", 0, SPECIAL_CALL, ("A", "m", "()V"), -1, 2),)),)),
+        Class(
+            "C", "B", methods=(Method("n", rows=(("invoke", 0, SPECIAL_CALL, ("A", "m", "()V"), -1, 2),)),)
+        ),
     )
     assert calls(program, "C.n") == [("SPECIAL", "A.m")]
 
@@ -479,8 +515,12 @@ def check_types(found: Linked, number: dict[str, int]) -> None:
         assert list(program.interfaces_of(type_)) == [number[each] for each in model.interfaces(name)]
         assert program._types.has_phantom(type_) == any("gone/" in each for each in model.supertypes(name))
         assert found.flags[type_] == program.flags_of_type(type_)
-        own = model.classes[name].flags if name in model.classes else PUBLIC | (FINAL if name[0] == "[" else 0)
-        assert found.flags[type_] & ~(PHANTOM | APPLICATION | JDK) == own | (PUBLIC | FINAL if name[0] == "[" else 0)
+        own = (
+            model.classes[name].flags if name in model.classes else PUBLIC | (FINAL if name[0] == "[" else 0)
+        )
+        assert found.flags[type_] & ~(PHANTOM | APPLICATION | JDK) == own | (
+            PUBLIC | FINAL if name[0] == "[" else 0
+        )
         assert bool(found.flags[type_] & PHANTOM) == missing
         element = name[2:-1] if name[:2] == "[L" else name[1:] if name[:2] == "[[" else ""
         assert found.element[type_] == (number[element] if element else -1)
@@ -502,7 +542,7 @@ def check_resolution(found: Linked, number: dict[str, int]) -> None:
 
 def check_selection(found: Linked, number: dict[str, int]) -> None:
     model, program = found.model, found.program
-    for receiver in number:
+    for receiver, receiver_type in number.items():
         if model.is_interface(receiver):
             continue
         for above in model.supertypes(receiver):
@@ -511,7 +551,7 @@ def check_selection(found: Linked, number: dict[str, int]) -> None:
                 if method is None or method.flags & (PRIVATE | ACC_STATIC):
                     continue
                 resolved = program.method_of(number[above], *signature)
-                chosen = found.select(number[receiver], program.signature_of(resolved))
+                chosen = found.select(receiver_type, program.signature_of(resolved))
                 expected = model.selected(receiver, above, signature)
                 assert found.owner(chosen) == expected, (receiver, above, signature)
 
@@ -520,7 +560,9 @@ def check_calls(found: Linked, number: dict[str, int]) -> None:
     model, program = found.model, found.program
     resolver, signatures = program._linkage.resolver, program._linkage.signatures
 
-    def expected(opcode: int, name: str, signature: Signature, caller: str) -> tuple[int, str | None, str, int]:
+    def expected(
+        opcode: int, name: str, signature: Signature, caller: str
+    ) -> tuple[int, str | None, str, int]:
         kind, callee = model.call(opcode, name, signature, caller)
         by = signatures.of(*signature)
         if kind == 2 and callee is not None:
@@ -579,25 +621,25 @@ def check_initialisation(found: Linked, number: dict[str, int]) -> None:
 def check_fields(found: Linked, number: dict[str, int]) -> None:
     program, model = found.program, found.model
     fields = program._fields
-    missing = 0
+    missing = declared = phantoms = 0
     for name, type_ in number.items():
-        for field in FIELDS:
-            resolved = fields.resolve(type_, *field)
-            assert fields.resolve(type_, *field) == resolved
+        for wanted in FIELDS:
+            resolved = fields.resolve(type_, *wanted)
+            assert fields.resolve(type_, *wanted) == resolved
             owner, *rest = fields.name_of(resolved)
-            expected = model.field(name, field)
-            assert (program.name_of_type(owner), *rest) == (expected or name, *field)
+            expected = model.field(name, wanted)
+            assert (program.name_of_type(owner), *rest) == (expected or name, *wanted)
             assert bool(fields.flags_of(resolved) & PHANTOM) == (expected is None)
+            phantoms += expected is None
             missing += expected is None and not program._types.has_phantom(type_)
-        declared = [fields.name_of(each) for each in program.fields_of(type_)]
         own = model.classes[name].fields if name in model.classes else ()
-        assert declared == [(type_, *each[:2]) for each in own]
+        assert [fields.name_of(each) for each in program.fields_of(type_)] == [
+            (type_, *each[:2]) for each in own
+        ]
         assert [fields.flags_of(each) for each in program.fields_of(type_)] == [each[2] for each in own]
+        declared += len(own)
     assert fields.missing == missing
-    # None is wasted.
-    own = sum(len(model.classes[each].fields) for each in number if each in model.classes)
-    phantoms = sum(model.field(name, field) is None for name in number for field in FIELDS)
-    assert len(fields.declaring) == own + phantoms
+    assert len(fields.declaring) == declared + phantoms, "ids are wasted"
 
 
 # --- what random programs lack
@@ -618,6 +660,13 @@ def test_what_is_above_a_type_is_entered_before_it_and_nothing_else() -> None:
     assert names_of(program) == []
 
 
+@pytest.mark.parametrize("name", ["A/A", "java/lang/Objecs", "java/lang/Objecu", "zoo/Z"])
+def test_missing_class_is_below_object(name: str) -> None:
+    program = program_of(Class("A", name))
+    above = program.superclass_of(program.type_named("A"))
+    assert (program.name_of_type(above), program.superclass_of(above)) == (name, program.type_named(OBJECT))
+
+
 def test_primitive_types() -> None:
     program = program_of(Class("A"))
     type_ = program.type_named("int")
@@ -629,7 +678,9 @@ def test_primitive_types() -> None:
     assert program.diagnostics == []
 
 
-@pytest.mark.parametrize(("count", "more"), [(1, ""), (2, ""), (3, ""), (4, " and 1 more"), (9, " and 6 more")])
+@pytest.mark.parametrize(
+    ("count", "more"), [(1, ""), (2, ""), (3, ""), (4, " and 1 more"), (9, " and 6 more")]
+)
 def test_missing_types_are_listed(count: int, more: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hierarchy, "_SHOWN", 3)
     names = [f"gone/I{each}" for each in range(count)]
@@ -660,7 +711,12 @@ def test_supertypes_that_cannot_be(wrong: Class, what: str, effect: str) -> None
     program = program_of(wrong, Class("F", flags=PUBLIC | FINAL), interface("p/I"))
     type_ = program.type_named("p/A")
     (found,) = program.diagnostics
-    assert (found.severity, found.effect, found.archive, found.entry) == ("warning", effect, "app.jar", "p/A.class")
+    assert (found.severity, found.effect, found.archive, found.entry) == (
+        "warning",
+        effect,
+        "app.jar",
+        "p/A.class",
+    )
     assert found.code == ("HIE-CYCLE" if effect == "soundness" else "HIE-KIND")
     assert found.text == f"p.A {what}"
     above = "F" if what.endswith("final") else OBJECT
@@ -668,7 +724,9 @@ def test_supertypes_that_cannot_be(wrong: Class, what: str, effect: str) -> None
     assert list(program.interfaces_of(type_)) == []
 
 
-@pytest.mark.parametrize("object_", [Class(OBJECT, None, ("I",)), Class(OBJECT, "A"), Class(OBJECT, "A", ("I",))])
+@pytest.mark.parametrize(
+    "object_", [Class(OBJECT, None, ("I",)), Class(OBJECT, "A"), Class(OBJECT, "A", ("I",))]
+)
 def test_object_has_nothing_above_it(object_: Class) -> None:
     program = link([(unit_of(object_, interface("I"), Class("A")), "jdk", "jdk")])
     type_ = program.type_named(OBJECT)
@@ -693,13 +751,15 @@ def test_types_and_methods_that_the_jvm_makes() -> None:
     above = program.type_named("I")
     program.new_rows()
     made = []
-    for name, count in (("p/L1", 2), ("A", 1), ("p/L2", 0), ("p/L3", 1)):
+    for name, count in (("p/L1", 2), ("A", 1), ("p/L2", 0), ("p/L33", 1)):
         type_ = types.make(name, PUBLIC | FINAL, [above], count)
-        methods.add_made(type_, [MadeMethod("m", "()V", PUBLIC, 1, 3 + each) for each in range(count)])
+        methods.add_made(
+            type_, [MadeMethod("m", "()V", PUBLIC, 1, len(name) + each) for each in range(count)]
+        )
         made.append(type_)
     # A name that a class file has stays with that class.
     assert program.type_named("A") not in {-1, *made}
-    assert [program.type_named(f"p/L{each}") for each in (1, 2, 3)] == [-1] * 3
+    assert [program.type_named(f"p/L{each}") for each in (1, 2, 33)] == [-1] * 3
     assert types.named("p/L1") == made[0]
     assert program.name_of_type(program.array_of(made[0])) == "[Lp/L1;"
     rows, found = program.new_rows()
@@ -708,10 +768,15 @@ def test_types_and_methods_that_the_jvm_makes() -> None:
         assert list(program.interfaces_of(type_)) == [above]
         assert program.supertypes_of(type_) == {type_, above, program.type_named(OBJECT)}
         assert rows.flags[type_ - rows.first] == PUBLIC | FINAL
+        name = program.name_of_type(type_)
         for place, method in enumerate(program.methods_of(type_)):
             assert program.name_of_method(method) == (type_, "m", "()V")
             row = method - found.first
-            assert (found.flags[row], found.parameters[row], found.variables[row]) == (PUBLIC, 1, 3 + place)
+            assert (found.flags[row], found.parameters[row], found.variables[row]) == (
+                PUBLIC,
+                1,
+                len(name) + place,
+            )
             assert (found.declaring[row], found.returns[row]) == (type_, -1)
     at, selectable = rows.declared_at, rows.declared_method
     of_type = [selectable[at[each - rows.first] : at[each - rows.first + 1]].tolist() for each in made]
@@ -743,7 +808,9 @@ def test_signature_polymorphic_methods() -> None:
     for type_ in (program.type_named(owner), program.type_named("p/V")):
         for name, expected in (("get", "([I)V"), ("set", plain[0]), ("other", plain[0]), ("none", None)):
             found = program.resolve_method(type_, name, "(JJ)V")
-            assert (program.name_of_method(found)[1:] if found >= 0 else None) == (expected and (name, expected))
+            assert (program.name_of_method(found)[1:] if found >= 0 else None) == (
+                expected and (name, expected)
+            )
         assert program.name_of_method(program.resolve_method(type_, "get", "(I)V"))[2] == "(I)V"
     assert program.resolve_method(program.type_named("java/lang/String"), "get", "(JJ)V") == -1
 
@@ -776,3 +843,69 @@ def test_method_that_returns_its_argument() -> None:
     program.type_named("A")
     _, found = program.new_rows()
     assert found.returns[-2:].tolist() == [1, -1]
+
+
+def test_several_package_private_methods_are_overridden_each() -> None:
+    names = "mno"
+    hidden, public = (tuple(Method(each, flags=flags) for each in names) for flags in (0, PUBLIC))
+    classes = (
+        Class("p/A", methods=hidden), Class("p/B", "p/A", methods=public), Class("q/C", "p/B", methods=public),
+        Class("q/D", "p/A", methods=public),
+    )  # fmt: skip
+    for receiver, expected in (("p/B", "p/B"), ("q/C", "q/C"), ("q/D", "p/A")):
+        for name in names:
+            program = program_of(*classes)
+            program.type_named(receiver)
+            assert selected(program, receiver, f"p/A.{name}") == f"{expected}.{name}"
+
+
+def test_special_call_of_an_interface_passes_over_what_isnt_public_in_object() -> None:
+    clone = ("clone", "()Ljava/lang/Object;")
+    rows = [("invoke", place, SPECIAL_CALL, (name, *clone), -1, 2) for place, name in enumerate("IJ")]
+    object_ = Class(OBJECT, None, methods=(Method(*clone, flags=PROTECTED), Method("<init>")))
+    mine = (
+        interface("J", methods=(Method(*clone),)), interface("I", "J"),
+        Class("A", OBJECT, ("I",), methods=(Method("n", rows=rows),)),
+    )  # fmt: skip
+    program = link([(unit_of(object_), "jdk", "jdk"), (unit_of(*mine), "application", "app.jar")])
+    assert calls(program, "A.n") == [("SPECIAL", "J." + "".join(clone))] * 2
+
+
+def test_class_runs_what_superinterfaces_with_default_methods_do() -> None:
+    clinit = Method(*CLINIT, flags=ACC_STATIC)
+    program = program_of(
+        interface("I", methods=(Method("m"), clinit)), interface("J", methods=(clinit,)), Class("A", OBJECT, ("I",)),
+        Class("B", "A"), Class("C", OBJECT, ("J",)), interface("K", methods=(Method("m"),)), Class("D", OBJECT, ("K",)),
+    )  # fmt: skip
+    types = [program.type_named(each) for each in "IJABCKD"]
+    program.new_rows()
+    assert [bool(program._methods.runs.view[each]) for each in types] == [True] * 4 + [False] * 3
+    assert [len(program.initialisers_of(each)) for each in types] == [1] * 4 + [0] * 3
+
+
+def test_private_and_static_methods_override_nothing() -> None:
+    for flags in (PRIVATE, ACC_STATIC):
+        program = program_of(
+            Class("p/A", methods=(Method("m", flags=0),)), Class("p/B", "p/A", methods=(Method("m", flags=flags),)),
+        )  # fmt: skip
+        program.type_named("p/B")
+        assert selected(program, "p/B", "p/A.m") == "p/A.m"
+
+
+def test_method_of_the_lowest_superinterface_is_the_most_specific() -> None:
+    program = program_of(
+        interface("I", methods=(Method("m"),)), interface("J", "I", methods=(Method("m"),)),
+        interface("K", "J"), Class("A", OBJECT, ("I", "K")), Class("B", "A", ("I",)),
+    )  # fmt: skip
+    for name in "KAB":
+        found = program.resolve_method(program.type_named(name), "m", "()V")
+        assert program.name_of_type(program.name_of_method(found)[0]) == "J"
+
+
+def test_super_call_of_the_very_first_method() -> None:
+    first = Method("hashCode", "()I")
+    rows = [("invoke", 0, SPECIAL_CALL, (OBJECT, "hashCode", "()I"), -1, 2)]
+    mine = (Class("A", methods=(first,)), Class("B", "A", methods=(Method("n", rows=rows),)))
+    object_ = Class(OBJECT, None, methods=(first, Method("<init>")))
+    program = link([(unit_of(object_), "jdk", "jdk"), (unit_of(*mine), "application", "app.jar")])
+    assert calls(program, "B.n") == [("SPECIAL", "A.hashCode()I")]

@@ -467,13 +467,17 @@ def test_unknown_bootstrap_method_runs_and_leaves_an_unresolved_call() -> None:
         ),
     )
     found = facts(program, "M.main")
-    assert calls_of(program, found) == [
-        ("STATIC", "", [(0, 10), (1, 11)]),
-        ("STATIC", "boot/B.link()Ljava/lang/invoke/CallSite;", []),
+    ((kind, made, arguments),) = calls_of(program, found)
+    assert (kind, made, arguments) == ("STATIC", "M$$Linked@main+5.go(LA;LA;)LA;", [(0, 10), (1, 11)])
+    assert found[Invoke].result.tolist() == [3]
+    linked = program.facts_of(found[Invoke].callee, np.array([20], np.int32), 0)
+    assert [each for _, each, _ in calls_of(program, linked)] == [
+        "boot/B.link()Ljava/lang/invoke/CallSite;",
+        "",  # there is no java.lang.invoke here: its target is asked for, and called
+        "",
     ]
-    assert found[Invoke].result.tolist() == [3, -1]
-    assert [program.name_of_type(each) for each in found[Initialises].type.tolist()] == ["boot/B"]
-    (report,) = program.diagnostics
+    assert [program.name_of_type(each) for each in linked[Initialises].type.tolist()] == ["boot/B"]
+    (report,) = (each for each in program.diagnostics if each.code == "CLS-INDY")
     assert (report.code, report.effect, report.method, report.offset) == (
         "CLS-INDY",
         "soundness",
@@ -496,11 +500,12 @@ def test_unknown_bootstrap_method_runs_and_leaves_an_unresolved_call() -> None:
         (RECORD, (), "toText"),
     ],
 )
-def test_bootstrap_arguments_that_make_no_sense_leave_an_unresolved_call(
+def test_bootstrap_arguments_that_make_no_sense_are_passed_on(
     bootstrap: tuple[str, str, str], static: tuple[tuple[int, Any], ...], name: str
 ) -> None:
     program = dynamic_program(bootstrap, static, name, "(LA;LA;)LF;")
-    assert calls_of(program, facts(program, "M.main"))[0] == ("STATIC", "", [(0, 10), (1, 11)])
+    call = calls_of(program, facts(program, "M.main"))[0]
+    assert call == ("STATIC", f"M$$Linked@main+5.{name}(LA;LA;)LF;", [(0, 10), (1, 11)])
     assert "CLS-INDY" in [each.code for each in program.diagnostics]
 
 

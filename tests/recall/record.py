@@ -25,7 +25,7 @@ from pathlib import Path
 
 from tests.benchmarks import jdk as jdks
 from tests.benchmarks.workloads import Unavailable
-from tests.recall.agent import agent
+from tests.recall.java_agent import agent
 from tests.recall.subjects import SESSIONS, Subject, subject
 
 TIMEOUT = 1200  # seconds

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tests.benchmarks.jdk import Jdk
 from tests.benchmarks.workloads import cache_folder, fetch
-from tests.recall.agent import compile_java
+from tests.recall.java_agent import compile_java
 
 DRIVERS = Path(__file__).with_name("drivers")
 

@@ -10,7 +10,7 @@ import pytest
 
 from cli.observed import read
 from tests.benchmarks import jdk as jdks
-from tests.recall.agent import compile_java
+from tests.recall.java_agent import compile_java
 from tests.recall.record import record
 from tests.recall.subjects import Subject
 
