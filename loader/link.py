@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -101,7 +103,13 @@ class LinkedProgram:
         return self._declarations.providers_of(service)
 
     def types_like(self, prefix: str) -> Sequence[int]:
-        return [self._types.named(name) for name in self._classes.number_of if name.startswith(prefix)]
+        names = self._sorted_names
+        start, end = bisect_left(names, prefix), bisect_left(names, prefix + chr(0x10FFFF))
+        return [self._types.named(name) for name in names[start:end]]
+
+    @cached_property
+    def _sorted_names(self) -> list[str]:
+        return sorted(self._classes.number_of)
 
     def annotation_values(self, annotation: int, element: str) -> tuple[Sequence[int], Sequence[int]]:
         return self._declarations.annotation_values(annotation, element)

@@ -122,7 +122,7 @@ class Methods:
         self._entered_types = len(self.types)
         self._place(first)
         start = len(self.plain)
-        self._describe(start)
+        self._describe(first, start)
         self._qualify(first, start)
         self._note_initialisers(first, start)
 
@@ -145,8 +145,8 @@ class Methods:
         self.part.extend(np.repeat(part_of_type, counts))
         self.row.extend(spans(starts, counts))
 
-    def _describe(self, start: int) -> None:
-        """Enters signature, flags and numbers of variables of the methods from `start`."""
+    def _describe(self, first: int, start: int) -> None:
+        """Enters signature, flags and numbers of variables of the methods from `start`, of the types from `first`."""
         where, rows = self.part.view[start:], self.row.view[start:]
         plain, flags, parameters, variables = (np.empty(len(rows), np.int32) for _ in range(4))
         returns = np.full(len(rows), NONE, np.int32)
@@ -162,7 +162,7 @@ class Methods:
             made = self.made[rows[place]]
             plain[place] = self.signatures.of(made.name, made.descriptor)
             flags[place], parameters[place], variables[place] = made.flags, made.parameters, made.variables
-        of_type = np.array(self.types.flags, np.int32)[self.declaring.view[start:]]
+        of_type = np.array(self.types.flags[first:], np.int32)[self.declaring.view[start:] - first]
         self.plain.extend(plain)
         self.flags.extend(flags | (of_type & APPLICATION))
         self.parameters.extend(parameters)
@@ -216,15 +216,19 @@ class Methods:
         default[declaring[(flags & (ABSTRACT | ACC_STATIC)) == 0] - first] = True
         self.initialiser += initialiser.tolist()
         self.has_default += default.tolist()
-        runs = self.runs.view.tolist()
+        known = self.runs.view
+        runs: list[bool] = []
         for type_ in range(first, len(types)):
             superclass = types.superclass[type_]
+            inherited = (
+                runs[superclass - first] if superclass >= first else superclass >= 0 and known[superclass]
+            )
             runs.append(
                 self.initialiser[type_] >= 0
-                or (superclass >= 0 and runs[superclass] > 0)
+                or bool(inherited)
                 or any(self.initialiser[each] >= 0 for each in self._default_interfaces(type_))
             )
-        self.runs.extend(runs[first:])
+        self.runs.extend(runs)
 
     def initialisers(self, type_: int) -> list[tuple[int, int]]:
         """Returns (type, `<clinit>`) of what initialising `type_` runs, in that order."""

@@ -17,6 +17,7 @@ from cypher.schema import (
     Cast,
     ClassConstant,
     ExactArgument,
+    HandleConstant,
     Initialises,
     Invoke,
     Load,
@@ -27,7 +28,7 @@ from cypher.schema import (
     StringConstant,
 )
 from loader.link import LinkedProgram, link
-from loader.unit import CLASS, DYNAMIC, METHOD_HANDLE, METHOD_TYPE, STRING
+from loader.unit import CLASS, METHOD_HANDLE, METHOD_TYPE, STRING
 from tests.loader.reading import calls, facts, listed, method, program_of, selected, written
 from tests.loader.units import (
     INTERFACE_CALL,
@@ -539,10 +540,9 @@ def test_constants_by_kind() -> None:
         ("constant", 0, STRING, "héllo \ud800", 3),
         ("constant", 1, CLASS, "[LA;", 4),
         ("constant", 2, METHOD_TYPE, "(I)V", 5),
-        ("constant", 3, METHOD_HANDLE, (6, ("A", "main", "()V")), 6),
-        ("constant", 4, DYNAMIC, "LA;", 7),
-        ("constant", 5, DYNAMIC, "LI;", 8),
-        ("constant", 8, DYNAMIC, None, 8),
+        ("constant", 3, METHOD_HANDLE, (5, ("A", "main", "()V")), 6),
+        ("dynamic", 4, 9, ("no bootstrap method", "LA;"), 7, 2),
+        ("dynamic", 5, 9, ("no bootstrap method", "LI;"), 8, 2),
         ("constant", 6, STRING, "héllo \ud800", 9),
     )
     program = program_of(Class("A", methods=(main(*rows),)), interface("I"))
@@ -552,11 +552,13 @@ def test_constants_by_kind() -> None:
     assert program.text(first) == "héllo \ud800"
     assert found[ClassConstant].type.tolist() == [program.type_named("[LA;")]
     made = [(offset, program.name_of_type(type_)) for offset, type_ in listed(found, New, "offset", "type")]
-    assert made == [(2, "java/lang/invoke/MethodType"), (3, "java/lang/invoke/MethodHandle"), (4, "A")]
-    unknown = [each for each in program.diagnostics if each.code == "CLS-CONDY"]
+    assert made == [(2, "java/lang/invoke/MethodType"), (4, "A")]
+    main_method = program.method_of(program.type_named("A"), "main", "()V")
+    assert listed(found, HandleConstant, "offset", "kind", "callee", "field") == [(3, 5, main_method, -1)]
+    unknown = [each for each in program.diagnostics if each.code == "CLS-INDY"]
     assert [(each.method, each.offset, each.effect) for each in unknown] == [
+        ("A.main()V", 4, "soundness"),
         ("A.main()V", 5, "soundness"),
-        ("A.main()V", 8, "soundness"),
     ]
 
 
