@@ -22,6 +22,7 @@ _STRING_CONCAT = "java/lang/invoke/StringConcatFactory"
 _LAMBDA = "java/lang/invoke/LambdaMetafactory"
 _RECORD = "java/lang/runtime/ObjectMethods"
 _SWITCH = "java/lang/runtime/SwitchBootstraps"
+_SCALA_LAMBDAS = "scala/runtime/LambdaDeserialize"
 
 
 class Made(NamedTuple):
@@ -46,6 +47,7 @@ class Dynamics:
             _LAMBDA: self._lambda,
             _RECORD: self._record,
             _SWITCH: _switch,
+            _SCALA_LAMBDAS: self._read_lambda,
         }
 
     def call_sites(self, method: int) -> list[Row]:
@@ -155,8 +157,16 @@ class Dynamics:
         self._call_made(body, call, "Linked", made, linked)
         if not call.is_constant:
             what = f"{call.bootstrap_class.replace('/', '.')}.{call.bootstrap_name}"
-            text = f"a call is linked by {what}: it calls more than is found if not all handles that this makes are known"
+            text = f"a call is linked by {what}: of what it calls only those are found whose method handles are known"
             self._report(call.method, call.offset, "CLS-INDY", text)
+        return True
+
+    def _read_lambda(self, body: Body, call: DynamicCall) -> bool:
+        """Calls the bootstrap method of a Scala class that reads its own lambdas; these are told by their streams."""
+        linkage = self._linkage
+        signature = linkage.signatures.of(call.bootstrap_name, call.bootstrap_descriptor)
+        owner = linkage.types.named(call.bootstrap_class)
+        body.invoke(linkage.resolver.call(INVOKESTATIC, owner, signature, call.caller), [], NONE, call.thrown)
         return True
 
     def _unresolved(self, body: Body, call: DynamicCall) -> None:

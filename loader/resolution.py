@@ -89,7 +89,9 @@ class Resolver:
             if found is not None:
                 return found
             if types.names[each] in _POLYMORPHIC:
-                return self._polymorphic(each, self._signatures.names[signature][0])
+                polymorphic = self._polymorphic(each, self._signatures.names[signature][0])
+                if polymorphic >= 0:
+                    return polymorphic
             each = types.superclass[each]
         return NONE
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from cypher.program import JDK, PHANTOM
-from cypher.schema import VIRTUAL, Diagnostic, Invoke
+from cypher.program import JDK
+from cypher.schema import Diagnostic, Invoke
 from loader import cache as units
 from loader.archives import Archive, open_inputs
 from loader.containers import Opener
@@ -116,13 +116,13 @@ def whole(coordinates: str) -> Whole:
 
 
 def _assert_calls_resolve(program: LinkedProgram, methods: Sequence[int]) -> None:
-    """Asserts that calls resolve, except on types of which a part is missing or that the JDK in use has otherwise."""
+    """Asserts that calls resolve, unless a supertype is missing, or the JDK in use lacks what another one has."""
     for at in range(0, len(methods), _BATCH):
         batch = np.array(methods[at : at + _BATCH], np.int32)
         rows = program.facts_of(batch, np.zeros(len(batch), np.int32), 0)[Invoke]
-        for type_ in set(rows.declared[(rows.callee < 0) & (rows.kind != VIRTUAL)].tolist()):
-            flags = [program.flags_of_type(each) for each in program.supertypes_of(type_)]
-            assert any(each & PHANTOM for each in flags) or flags[-1] & JDK, program.name_of_type(type_)
+        for type_ in set(rows.declared[rows.callee < 0].tolist()):
+            above = any(program.is_missing(each) for each in program.supertypes_of(type_))
+            assert above or program.flags_of_type(type_) & JDK, program.name_of_type(type_)
 
 
 def test_tiny() -> None:
@@ -139,11 +139,12 @@ def test_java_1_1() -> None:
     found = whole("gnu-regexp:gnu-regexp:1.1.4")
     assert found.codes == set()
     assert found.versions() == {45}
-    called = calls(
-        found.program, "gnu/regexp/RETokenLookAhead.match(Lgnu/regexp/CharIndexed;Lgnu/regexp/REMatch;)Z"
-    )
-    assert ("VIRTUAL", "") not in called
-    assert len(called) == 4
+    match, token = "(Lgnu/regexp/CharIndexed;Lgnu/regexp/REMatch;)Z", "gnu/regexp/REToken"
+    clone = ("VIRTUAL", "gnu/regexp/REMatch.clone()Ljava/lang/Object;")
+    assert calls(found.program, f"{token}LookAhead.match{match}") == [
+        clone, clone, ("VIRTUAL", f"{token}.match{match}"), ("VIRTUAL", f"{token}.next{match}"),
+        ("VIRTUAL", "gnu/regexp/REMatch.assignFrom(Lgnu/regexp/REMatch;)V"), ("VIRTUAL", f"{token}.next{match}"),
+    ]  # fmt: skip
 
 
 def test_obfuscated() -> None:
@@ -162,7 +163,8 @@ def test_desugared() -> None:
     assert len(found.unit.bootstrap_kind) == 0
     assert sum("$$Lambda$" in each for each in found.names) > 200
     assert calls(found.program, "java8/util/Spliterators$OfInt$$Lambda$1.accept(I)V") == [
-        ("STATIC", ""), ("VIRTUAL", ""),
+        ("STATIC", "java/lang/Integer.valueOf(I)Ljava/lang/Integer;"),
+        ("VIRTUAL", "java8/util/function/Consumer.accept(Ljava/lang/Object;)V"),
     ]  # fmt: skip
 
 
@@ -198,6 +200,13 @@ def test_features_of_jdk_21() -> None:
     # An older JDK lacks MatchException and methods that are called.
     assert found.codes == (set() if found.jdk >= 21 else {"HIE-PHANTOM"})
     assert found.versions() == {65}
+    # What a record and a switch over types link to is known.
+    reference = "io/trino/spi/eventlistener/RowFilterReferenceInfo"
+    ((kind, callee),) = calls(found.program, f"{reference}.toString()Ljava/lang/String;")
+    assert kind == "STATIC"
+    assert callee.startswith(f"{reference}$$ObjectMethods")
+    switch = "io/trino/spi/block/LazyBlock$LazyData.addListenersRecursive(Lio/trino/spi/block/Block;Ljava/util/List;)V"
+    assert "" not in [callee for _, callee in calls(found.program, switch)]
 
 
 @pytest.mark.parametrize(
