@@ -54,6 +54,8 @@ _AT: dict[int, Any] = {
     heap.MADE_HANDLE: rel.MadeAt,
     heap.METHOD_TYPE: rel.MethodTypeAt,
 }
+# What the JDK's code may call out of whatever it keeps it in: only code outside makes these objects.
+_HANDLES = (heap.HANDLE, heap.MADE_HANDLE)
 
 
 class Reflection:
@@ -261,6 +263,7 @@ class Reflection:
             add({rel.UnreflectCall: [rel.UnreflectCall(site, kind, subject)]})
         elif each.role == api.CALL_HANDLE:
             self._handles.enter_call(each, call)
+            self._watch(subject)
             add({rel.HandleCall: [rel.HandleCall(site, subject)]})
         elif each.role == api.MAKE_HANDLE and self._effects.supplies(each, call):
             self._handles.enter_made(each, call, self._parameters(callee))
@@ -357,6 +360,8 @@ class Reflection:
             at: Any = pointer
             kind, _, _, _, payload = self._constraints.heap.entry(obj)
             value: Any = payload
+            if self._confined.operands.get(pointer) and kind not in _HANDLES:
+                continue
             if kind == heap.CLASS_OF:
                 self._symbolic[pointer][payload] = False
             elif kind == NONE and class_type >= 0:
