@@ -626,6 +626,17 @@ def test_manifest_is_found_in_any_case(names: tuple[str, ...], expected: str | N
     assert archive.manifest == ({} if expected is None else {"At": expected})
 
 
+def test_versions_do_not_count_if_the_manifest_is_shorter_than_it_declares() -> None:
+    content = b"Multi-Release: true\nX: y\n"
+    versioned = (V + "9/A.class").encode()
+    for more, found in ((0, b"2"), (1, b"1")):
+        name = manifest.NAME.encode()
+        items = [Item(name, content, size=len(content) + more), Item(b"A.class", b"1"), Item(versioned, b"2")]
+        archive = opened(build(items))[0][0]
+        assert list(archive.classes()) == [("A.class", found)]
+        assert archive.manifest == {"Multi-Release": "true", "X": "y"}
+
+
 def test_manifest_that_cannot_be_read() -> None:
     data = build([Item(manifest.NAME.encode(), compressed=b"\xff", size=1), Item(b"A.class", A)])
     (archive,), report = opened(data)

@@ -815,6 +815,15 @@ def test_signature_polymorphic_methods() -> None:
     assert program.resolve_method(program.type_named("java/lang/String"), "get", "(JJ)V") == -1
 
 
+def test_signature_polymorphic_methods_are_those_of_two_classes_and_hide_nothing_above_them() -> None:
+    owner = "java/lang/invoke/VarHandle"
+    above = Method("up"), Method("get", "([I)V", PUBLIC | NATIVE | 0x80)
+    program = program_of(library=(Class(owner, "java/Q"), Class("java/Q", methods=above)))
+    found = program.resolve_method(program.type_named(owner), "up", "()V")
+    assert program.name_of_type(program.name_of_method(found)[0]) == "java/Q"
+    assert program.resolve_method(program.type_named(owner), "get", "(JJ)V") == -1
+
+
 def test_calls_that_resolve_to_nothing() -> None:
     program = program_of(Class("A"))
     resolver = program._linkage.resolver

@@ -15,7 +15,7 @@ EQUIVALENT = {
     "Zip._entry: if extra: → if True:",
     # Other methods are refused before.
     "Zip._entry: header[4] == DEFLATED → header[4] >= DEFLATED",
-    "Zip._content: entry.method == STORED → entry.method <= STORED",
+    "Zip._bytes: entry.method == STORED → entry.method <= STORED",
     # Nothing that has 16 or 32 bits is larger.
     "Zip._zip64: header[13] == _MAGIC16 → header[13] >= _MAGIC16",
     "Zip._zip64: size == _MAGIC32 → size >= _MAGIC32",
@@ -51,6 +51,12 @@ EQUIVALENT = {
     # None is false, and a result that isn't there.
     "_overlap: without return False",
     "Archive.read: without return None (2)",
+    # Sizes of 31 bits and more are larger than any limit.
+    "_read_size: size < _SIGN and entry.name.endswith(('.class', '.class/')) → entry.name.endswith(('.class', '.class/'))",
+    "_read_size: size < _SIGN → size <= _SIGN",
+    # Whether it ended counts where more was asked for, and what is false becomes false.
+    "_inflate: (b'', False) → (b'', True)",
+    "_manifest_of: own.multi_release and isinstance(container, Zip) and (not container.has_declared_size(found)) → isinstance(container, Zip) and (not container.has_declared_size(found))",
     # No name begins with one of none.
     "view: excluded and entry.startswith(excluded) → entry.startswith(excluded)",
     # Versions are looked at from 8 on: what stands for none is below that, and less than nothing is no version.

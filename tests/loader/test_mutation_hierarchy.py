@@ -86,7 +86,9 @@ EQUIVALENT = {
     # Numpy takes any negative number for what is left, and no bytes for no rows.
     "Methods._qualify: np.array(self._overriding.extend(candidates), np.int32).reshape(-1, 3) → np.array(self._overriding.extend(candidates), np.int32).reshape(-2, 3)",
     "Methods.new_rows: np.array(np.frombuffer(flat, np.int32)) if flat else empty → np.array(np.frombuffer(flat, np.int32))",
-    # Interfaces don't declare the first method of a program, which is Object's.
+    # Only Object declares the first method of a program.
+    "Resolver._in_superclasses: polymorphic >= 0 → polymorphic > 0",
+    "Resolver._in_superclasses: polymorphic >= 0 → polymorphic >= 1",
     "Methods._note_initialisers: self.initialiser[each] >= 0 → self.initialiser[each] > 0",
     "Methods._note_initialisers: self.initialiser[each] >= 0 → self.initialiser[each] >= 1",
     # Where nothing was found there is no callee, whatever the flags are.

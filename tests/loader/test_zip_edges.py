@@ -460,6 +460,7 @@ def test_bound_is_what_can_come_out() -> None:
     assert bound(Item(b"a", b"x", 0, size=ONES32, compressed_size=ONES32 - 1)) == 0
     assert bound(Item(b"a", b"x", 0, size=ONES32, compressed_size=ONES32 - 1), b"prefix") == -6
     assert bound(Item(b"a", b"x", 0, size=ONES32, compressed_size=ONES32 - 1, offset=10)) == -10
+    assert bound(Item(b"a", b"x", 0, size=ONES32, compressed_size=ONES32 - 1, offset=10), b"prefix") == -16
     whole = len(build([Item(b"a", b"x", 0)]))
     assert bound(Item(b"a", b"x", 0, size=5, compressed_size=9)) == 5 - whole
     assert bound(Item(b"a", b"x", 0, size=9, compressed_size=5)) == 5 - whole
@@ -633,7 +634,7 @@ def test_entry_that_the_file_ends_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zipread, "MIB", 64)  # there is no point in asking for all pieces
     for method in (0, 8):
         data = built([Item(b"a", b"12345", method, compressed_size=0x7FFFFFFF, size=0x7FFFFFFF)])
-        archive = opened(data.data)
+        archive = opened(data.data, Limits(entry_bytes=1 << 31))
         found = archive.read("a")
         assert found.startswith(b"12345")
         assert len(found) == (5 if method else len(data.data) - 31)
@@ -663,6 +664,127 @@ def test_stream_that_is_not_deflated() -> None:
     with pytest.raises(EntryError, match=r"^can't be inflated: ") as ended:
         archive.read("a")
     assert ended.value.code == "ARC-CORRUPT"
+
+
+@pytest.mark.parametrize(
+    ("size", "empty"), [(1, 1), (2, 2), (4, 4), (5, 6), (65_534, 39_322), (65_535, 3277)]
+)
+def test_what_is_behind_the_last_block_that_is_needed_is_not_looked_at(size: int, empty: int) -> None:
+    # Stored blocks, none of them the last, that end where the JVM stops giving bytes to its inflater.
+    stream = struct.pack("<BHH", 0, 0, ONES16) * (empty - 1)
+    stream += struct.pack("<BHH", 0, size, size ^ ONES16) + b"x" * size
+    assert len(stream) % (size + 2 if size < 65_535 else 8192) == 0
+    for more, found in ((b"\xff" * 9, b"x" * size), (b"", b"x" * size)):
+        archive = opened(build([Item(b"A.class", b"x" * size, compressed=stream + more)]))
+        assert (contents(archive), notes(archive)) == ({"A.class": found}, [])
+    # One byte more is within the block, and damaged.
+    shifted = struct.pack("<BHH", 0, 0, ONES16) + stream[:-1] + b"\xff" * 9
+    assert contents(opened(build([Item(b"A.class", size=size, compressed=shifted)]))) == {
+        "A.class": "ARC-CORRUPT"
+    }
+
+
+def test_blocks_are_as_long_as_the_size_and_two() -> None:
+    # The longest: 64 KiB, of which these bytes end in the middle.
+    size = 65_534
+    stream = struct.pack("<BHH", 0, 0, ONES16) * (14746 - 1)
+    stream += struct.pack("<BHH", 0, size, size ^ ONES16) + b"x" * size
+    assert len(stream) % (1 << 16) == 8192
+    archive = opened(build([Item(b"A.class", size=size, compressed=stream + b"\xff" * 9)]))
+    assert contents(archive) == {"A.class": "ARC-CORRUPT"}
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [(1 << 32, ""), (1 << 32 | 5, "12345"), (1 << 33 | 9, "1234567"), (1 << 32 | 1 << 31, "1234567")],
+)
+def test_class_loaders_take_32_bits_of_a_size(size: int, expected: str) -> None:
+    for method in (0, 8):
+        for name in (b"A.class", b"A.class/", b"x"):
+            archive = opened(build([Item(name, b"1234567", method, size=ONES32, extra=field(8, size))]))
+            found = b"1234567" if name == b"x" else expected.encode()
+            assert contents(archive) == {name.decode(): found}
+            assert ("ARC-SIZE", name.decode(), "precision") in notes(archive)
+
+
+# --- manifests
+@pytest.mark.parametrize(
+    ("length", "declared", "expected"),
+    [
+        # A short one is read as far as it declares, and has to be as long.
+        (0, 0, True), (4, 4, True), (5, 5, True), (6, 5, True), (4, 5, False),
+        # Of a longer one there must be no more, and none is longer than the longest.
+        (6, 6, True), (7, 6, False), (20, 6, False), (5, 6, False), (10, 10, True), (11, 10, False), (11, 11, False),
+    ],
+)  # fmt: skip
+def test_manifests_of_the_declared_size(
+    length: int, declared: int, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zipread, "_SHORT", 5)
+    monkeypatch.setattr(zipread, "_LONGEST", 10)
+    for method in (0, 8):
+        archive = opened(build([Item(b"a", b"x" * length, method, size=declared)]))
+        assert archive.has_declared_size("a") == expected
+    # The end of a longer one must have been marked.
+    stream = struct.pack("<BHH", 0, length, length ^ ONES16) + b"x" * length
+    archive = opened(build([Item(b"a", compressed=stream, size=declared)]))
+    assert archive.has_declared_size("a") == (expected and declared <= 5)
+
+
+def test_manifest_that_cannot_be_read_has_no_size() -> None:
+    assert not opened(build([Item(b"a", compressed=b"\xff", size=1)])).has_declared_size("a")
+
+
+# --- negative offsets
+def at(name: bytes, offset: int, data: bytes, method: int = 0) -> Item:
+    """Returns an entry that is said to be at a negative offset, over the bytes of the first."""
+    packed = len(deflate(data)) if method else len(data)
+    extra = field(8, offset)
+    return Item(name, data, method, offset=ONES32, extra=extra, compressed_size=packed, alias=0)
+
+
+def test_negative_offset_leads_to_compressed_bytes_without_a_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zipread, "MIB", 64)
+    data = b"".join(hashlib.sha256(b"%d" % each).digest() for each in range(5))
+    for method in (0, 8):
+        items = [
+            Item(b"a", data, method),
+            at(b"b", -31, data, method),
+            at(b"c", -1, b"K\3\4"),
+            at(b"d", -31, b""),
+        ]
+        archive = opened(build(items))
+        # (a deflated one of no bytes would not be looked for)
+        expected = {"a": data, "b": data, "c": b"K\3\4", "d": b""}
+        assert contents(archive) == expected
+        assert contents(archive) == expected
+        corrupt = [("ARC-CORRUPT", name, "none") for name in "bcd"]
+        assert notes(archive) == [("ARC-OVERLAP", "", "none"), *corrupt]
+        assert all("negative offset" in each.text for each in archive.diagnostics[1:])
+
+
+@pytest.mark.parametrize(
+    ("negative", "length", "positive", "overlaps"),
+    [
+        (-36, 4, 40, False),
+        (-36, 4, 39, True),
+        (-1, 2, 3, False),
+        (-1, 2, 2, True),
+        (-40, 2, 9, False),
+        (-38, 2, 9, True),
+    ],
+)
+def test_bytes_at_a_negative_offset_have_no_header(
+    negative: int, length: int, positive: int, overlaps: bool
+) -> None:
+    first = Item(b"x", b"", 0)
+    items = [first, at(b"a", negative, b"x" * length), Item(b"b", b"", 0, offset=positive)]
+    found = built(items)
+    # The first isn't in the directory.
+    start = found.directory + CENTRAL_SIZE + 1
+    end = struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 2, 2, len(found.data) - END_SIZE - start, start, 0)
+    archive = opened(found.data[:-END_SIZE] + end)
+    assert notes(archive) == ([("ARC-OVERLAP", "", "none")] if overlaps else [])
 
 
 # --- overlaps
