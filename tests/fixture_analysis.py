@@ -71,8 +71,8 @@ def _is_made(method: Target) -> bool:
 def _through(graph: Graph, target: Target) -> Iterator[Target]:
     """Yields what a call of `target` leads to: `target`, or what methods that only pass on calls do.
 
-    Classes that the JVM makes pass on to what they are made for, `Thread.start` to `run`, and java.lang.invoke
-    to what a method handle is for.
+    Classes that the JVM makes pass on to what they are made for, `Thread.start` to `run`, and some of
+    java.lang.invoke to what a method handle is for.
     """
     seen = {target}
     waiting = [target]
@@ -89,7 +89,10 @@ def _through(graph: Graph, target: Target) -> Iterator[Target]:
 def _passes_on(target: Target) -> bool:
     return (
         _is_made(target)
-        or target.declaring.startswith("java/lang/invoke/")
+        or target.declaring.startswith(
+            ("java/lang/invoke/ConstantBootstraps", "java/lang/invoke/MethodHandleProxies")
+        )
+        or (target.declaring == "java/lang/invoke/MethodHandle" and target.name.startswith("invoke"))
         or (target.declaring == "java/lang/Thread" and target.name in ("start", "start0"))
     )
 

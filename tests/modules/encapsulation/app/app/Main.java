@@ -25,13 +25,13 @@ public final class Main {
         Class<?> named = Class.forName(open.getDeclaringClass().getModule(), "opened.Named");
         named.getConstructor().newInstance(); // $ points-to: calls=opened.Named.<init>
         try {
-            Class.forName("closed.hidden.Hidden").getConstructor().newInstance();
+            Class.forName("closed.hidden.Hidden").getConstructor().newInstance(); // $ points-to: SPURIOUS: calls=closed.hidden.Hidden.<init>
         } catch (IllegalAccessException thrown) {
             refused(); // $ calls=app.Main.refused
         }
         try {
             shown.getDeclaredConstructor(int.class).setAccessible(true);
-            shown.getDeclaredConstructor(int.class).newInstance(1);
+            shown.getDeclaredConstructor(int.class).newInstance(1); // $ points-to: SPURIOUS: calls=closed.shown.Shown.<init>(int)
         } catch (InaccessibleObjectException thrown) {
             unreadable(); // $ calls=app.Main.unreadable
         }

@@ -12,8 +12,8 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
-        for (Goer goer : ServiceLoader.load(Goer.class)) {
-            goer.go(); // $ calls=provider.Constructed.go calls=provider.Made.go
+        for (Goer goer : ServiceLoader.load(Goer.class)) { // $ SPURIOUS: calls=provider.Constructed.<init> calls=provider.Factory.provider calls=provider.Unlisted.<init>
+            goer.go(); // $ calls=provider.Constructed.go calls=provider.Made.go SPURIOUS: calls=provider.Unlisted.go
         }
     }
 }
