@@ -255,3 +255,28 @@ def test_constants() -> None:
     texts = [text(unit, unit.signature_descriptor[signature]) for signature, _ in loaded]
     assert texts == ["La/B;", "I"]
     assert [target > 0 for _, target in loaded] == [True, False]
+
+
+def test_dynamic_constants_count_among_dynamic_calls() -> None:
+    raw = RawClass(attributes=[("BootstrapMethods", b"\0\1\0\0\0\0")])
+    pool = raw.pool
+    handle = pool.handle(6, pool.method("b/C", "go", "()V"))
+    wide, constant = pool.dynamic(17, 0, "w", "J"), pool.dynamic(17, 0, "x", "La/B;")
+    called = pool.dynamic(18, 0, "go", "(La/B;)V")
+    raw.attributes[0] = ("BootstrapMethods", u2(1) + u2(handle) + u2(0))
+    code = b"\x14" + u2(wide) + b"\x58\x13" + u2(constant) + b"\xba" + u2(called) + b"\0\0\xb1"
+    unit = body(code, "()V", raw)
+    found = rows(unit, "dynamic")
+    assert [offset for offset, *_ in found] == [0, 4, 7]
+    results = [result for *_, result, _ in found]
+    assert [result >= 0 for result in results] == [False, True, False]
+    assert all(thrown > 0 for *_, thrown in found)
+    assert rows(unit, "dynamic_argument") == [(2, 0, results[1])]
+
+
+def test_dynamic_calls_came_with_version_51() -> None:
+    raw = RawClass(major=50, attributes=[("BootstrapMethods", b"\0\1\0\0\0\0")])
+    handle = raw.pool.handle(6, raw.pool.method("b/C", "go", "()V"))
+    called = raw.pool.dynamic(18, 0, "go", "()V")
+    raw.attributes[0] = ("BootstrapMethods", u2(1) + u2(handle) + u2(0))
+    assert rows(body(b"\xba" + u2(called) + b"\0\0\xb1", "()V", raw), "dynamic") == []
