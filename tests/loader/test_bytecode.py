@@ -272,11 +272,3 @@ def test_dynamic_constants_count_among_dynamic_calls() -> None:
     assert [result >= 0 for result in results] == [False, True, False]
     assert all(thrown > 0 for *_, thrown in found)
     assert rows(unit, "dynamic_argument") == [(2, 0, results[1])]
-
-
-def test_dynamic_calls_came_with_version_51() -> None:
-    raw = RawClass(major=50, attributes=[("BootstrapMethods", b"\0\1\0\0\0\0")])
-    handle = raw.pool.handle(6, raw.pool.method("b/C", "go", "()V"))
-    called = raw.pool.dynamic(18, 0, "go", "()V")
-    raw.attributes[0] = ("BootstrapMethods", u2(1) + u2(handle) + u2(0))
-    assert rows(body(b"\xba" + u2(called) + b"\0\0\xb1", "()V", raw), "dynamic") == []
