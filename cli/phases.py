@@ -6,6 +6,9 @@ import contextlib
 import resource
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+
+_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes that `ru_maxrss` counts in
 
 
 def cpu_seconds() -> float:
@@ -16,8 +19,20 @@ def cpu_seconds() -> float:
 
 def peak_memory_bytes() -> int:
     """Returns the largest resident set so far of this process, or of a child that ended."""
-    used = (resource.getrusage(each) for each in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return max(each.ru_maxrss for each in used) * (1 if sys.platform == "darwin" else 1024)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return max(own_peak_bytes(), children * _UNIT)
+
+
+def own_peak_bytes() -> int:
+    """Returns the largest resident set so far of this process alone.
+
+    Linux hands the peak of the process that started this one on to `ru_maxrss`, but not to the status file.
+    """
+    with contextlib.suppress(OSError), Path("/proc/self/status").open(encoding="ascii") as status:
+        for line in status:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT
 
 
 class Phases:

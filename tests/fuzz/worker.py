@@ -19,6 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from cli.phases import own_peak_bytes
 from tests.fuzz import corpus
 from tests.fuzz.corpus import Corpus, Mutant
 from tests.fuzz.readers import Files, Reader
@@ -109,7 +110,7 @@ class Session:
             "failures": failures,
             "seconds": time.process_time() - began,
             "slowest": slowest,
-            "memory": peak(),
+            "memory": own_peak_bytes(),
         }
 
     def _read(self, kind: str, batch: list[Mutant]) -> tuple[str, list[bool], float]:
@@ -141,12 +142,6 @@ def failure(kind: str, seed: int, batch: list[Mutant], problem: str) -> dict[str
         "problem": problem,
         "bytes": first.data.hex() if len(batch) == 1 and len(first.data) <= _SHORT else "",
     }
-
-
-def peak() -> int:
-    """Returns the most memory that the process had, in bytes."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def main(corpus_folder: str, scratch: str, readers: str) -> None:
