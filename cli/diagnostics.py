@@ -14,6 +14,8 @@ _SEVERITIES = ("error", "warning", "note")
 _EFFECTS = ("soundness", "precision", "none")
 # A text that is longer is cut in the grouped lines; `diagnostics.jsonl` has it whole.
 _WIDTH = 400
+# Of a code that more archives have, the first are printed.
+_LINES = 20
 
 
 class Group(NamedTuple):
@@ -52,10 +54,14 @@ def _key(each: Diagnostic) -> tuple[int, str, str]:
 
 
 def tell(diagnostics: Sequence[Diagnostic], notes: bool) -> None:
-    """Prints one line for each group on standard error, notes only if they are wanted."""
-    for group in groups(diagnostics):
-        if notes or group.severity != "note":
+    """Prints one line for each group on standard error, notes only if they are wanted; of each code the first few."""
+    wanted = (each for each in groups(diagnostics) if notes or each.severity != "note")
+    for (severity, code), alike in groupby(wanted, lambda each: (each.severity, each.code)):
+        listed = list(alike)
+        for group in listed[:_LINES]:
             where = f"{group.archive}: " if group.archive else ""
             more = f" (and {group.number - 1} more)" if group.number > 1 else ""
             text = group.text if len(group.text) <= _WIDTH else group.text[:_WIDTH] + "…"
-            sys.stderr.write(shown(f"{group.severity} {group.code}: {where}{text}{more}") + "\n")
+            sys.stderr.write(shown(f"{severity} {code}: {where}{text}{more}") + "\n")
+        if len(listed) > _LINES:
+            sys.stderr.write(f"{severity} {code}: and {len(listed) - _LINES:,} more archives\n")

@@ -83,7 +83,9 @@ class Reflection:
         self._symbolic: dict[int, dict[int, bool]] = defaultdict(dict)
         # What came to operands by direct flow since the rules were last run.
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
-        # Operands in the JDK's code that get what comes to a pointer outside.
+        # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
+        self._outside: dict[int, int] = {}
+        self._operand: dict[int, int] = {}  # the other way
         self._feeds: dict[int, set[int]] = defaultdict(set)
         self._fresh_watches: list[int] = []
         self._linking: list[int] = []
@@ -378,22 +380,20 @@ class Reflection:
             self._arrive(rel.UnknownAt(each))
 
     def _arrive(self, row: Any) -> None:
-        """Shows the rules what comes to a pointer, and to the operands in the JDK's code that get it from there."""
-        self._arrived[type(row)].append(row)
-        for operand in self._feeds.get(row[0], ()):
-            self._arrived[type(row)].append(row._replace(pointer=operand))
+        """Shows the rules what comes to a pointer."""
+        operand = self._operand.get(row[0])
+        self._arrived[type(row)].append(row if operand is None else row._replace(pointer=operand))
 
-    def _feed(self, operand: int, pointer: int) -> None:
-        """Has an operand in the JDK's code get all that comes to a pointer outside."""
-        if operand in self._feeds[pointer]:
+    def _feed(self, operand: int, variable: int) -> None:
+        """Has an operand in the JDK's code get all that comes to a variable outside."""
+        if variable in self._feeds[operand]:
             return
-        self._feeds[pointer].add(operand)
-        self._watch(pointer)
-        for relation in _FOUND.values():
-            for row in self.rules.tables[relation].where(pointer=pointer):
-                self._arrived[relation].append(row._replace(pointer=operand))
-        for row in self.rules.tables[rel.StringAt].where(pointer=pointer):
-            self._arrived[rel.StringAt].append(row._replace(pointer=operand))
+        self._feeds[operand].add(variable)
+        if operand not in self._outside:
+            self._outside[operand] = self._constraints.fresh()
+            self._operand[self._outside[operand]] = operand
+            self._watch(self._outside[operand])
+        self._constraints.add(schema.Assign, NONE, NONE, variable, self._outside[operand])
 
     def search(self) -> None:
         """Shows the rules what comes to operands by direct flow (see `engine.confined`)."""

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
+Other = TypeVar("Other", bound=tuple[Any, ...])
 Relation = type[tuple[Any, ...]]
 Derive = Callable[..., Iterator[tuple[Any, ...]]]
 
@@ -60,6 +61,19 @@ class Table(Generic[Row]):
             for row in self._rows:
                 index[tuple(getattr(row, name) for name in names)].append(row)
         return index.get(tuple(columns.values()), ())
+
+
+def joined(left: Table[Row], right: Table[Other], **columns: str) -> Iterator[tuple[Row, Other]]:
+    """Yields the pairs of rows in which a column of `left` equals one of `right`: `joined(calls, objects, receiver="pointer")`."""
+    ((ours, theirs),) = columns.items()
+    if len(left) <= len(right):
+        for row in left:
+            for other in right.where(**{theirs: getattr(row, ours)}):
+                yield row, other
+    else:
+        for other in right:
+            for row in left.where(**{ours: getattr(other, theirs)}):
+                yield row, other
 
 
 @dataclass(frozen=True)

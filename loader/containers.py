@@ -15,13 +15,15 @@ from loader import jimage, manifest
 from loader.declared import SERVICES
 from loader.directory import Directory
 from loader.manifest import Manifest
-from loader.source import Changed, FileSource, Limits, Refused, Source, refusal
+from loader.source import MIB, Changed, FileSource, Limits, Refused, Source, refusal
 from loader.views import View, layout_of, nested_archives, view
 from loader.zipread import EntryError, Zip
 
 APPLICATION, LIBRARY, JDK = "application", "library", "jdk"
 
 _JMOD_MAGIC = b"JM\1\0"
+# What the provider-configuration files of an archive have at most: real ones have some kilobytes.
+_MOST_SERVICES = 16 * MIB
 _SIGNATURES = (".SF", ".RSA", ".DSA", ".EC")
 
 
@@ -105,9 +107,15 @@ class Archive:
         self._container.drop()
 
     def services(self) -> Iterator[tuple[str, bytes]]:
-        """Yields (name, content) of the provider-configuration files (`ServiceLoader`)."""
+        """Yields (name, content) of the provider-configuration files (`ServiceLoader`), within their limit."""
+        left = _MOST_SERVICES
         for name in self.resources():
             if name.startswith(SERVICES) and (content := self.read(name)) is not None:
+                left -= len(content)
+                if left < 0:
+                    text = f"the files that list providers have more than {_MOST_SERVICES:,} bytes, the limit"
+                    self._report(EntryError("ARC-BUDGET", text), name)
+                    return
                 yield name, content
 
     def class_names(self) -> list[str]:
@@ -119,11 +127,16 @@ class Archive:
         return list(self._view.resources)
 
     def read(self, name: str) -> bytes | None:
-        """Returns the content of a class file or other file, None if it isn't there or can't be read."""
+        """Returns the content of a class file or other file, None if it isn't there or can't be read.
+
+        Class loaders read as many bytes of a class file as are declared; other files are streams.
+        """
         entry = self._view.classes.get(name) or self._view.resources.get(name)
         if entry is None:
             return None
         try:
+            if isinstance(self._container, Zip) and name not in self._view.classes:
+                return self._container.read_whole(entry)
             return self._container.read(entry)
         except EntryError as problem:
             self._report(problem, name)

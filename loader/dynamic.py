@@ -157,7 +157,13 @@ class Dynamics:
         self._call_made(body, call, "Linked", made, linked)
         if not call.is_constant:
             what = f"{call.bootstrap_class.replace('/', '.')}.{call.bootstrap_name}"
-            text = f"a call is linked by {what}: of what it calls only those are found whose method handles are known"
+            owner = self._linkage.types.named(call.bootstrap_class)
+            if self._linkage.types.is_missing(owner):
+                text = (
+                    f"a call is linked by {what}, whose class is missing: nothing of what it calls is found"
+                )
+            else:
+                text = f"a call is linked by {what}: of what it calls only those are found whose method handles are known"
             self._report(call.method, call.offset, "CLS-INDY", text)
         return True
 

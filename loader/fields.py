@@ -23,7 +23,8 @@ class Fields:
         self._types = types
         # By field: the type that declares it.
         self.declaring = Growing()
-        self.missing = 0
+        # Fields that a fully known class doesn't have.
+        self.missing: list[int] = []
         self._first: dict[int, int] = {}
         self._block_first: list[int] = []
         # Fields that no class file declares: (type, name, descriptor, flags).
@@ -89,7 +90,8 @@ class Fields:
         found = self._phantoms.get((type_, name, descriptor))
         if found is None:
             found = self._phantoms[type_, name, descriptor] = self.add(type_, name, descriptor, PHANTOM)
-            self.missing += not types.has_phantom(type_)
+            if not types.has_phantom(type_):
+                self.missing.append(found)
         return found
 
     def _interfaces(self, type_: int) -> list[int]:

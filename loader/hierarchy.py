@@ -101,6 +101,10 @@ class Types:
         """Returns whether `type_` is an interface."""
         return bool(self.flags[type_] & INTERFACE)
 
+    def is_missing(self, type_: int) -> bool:
+        """Returns whether no class file defines `type_`."""
+        return bool(self.flags[type_] & PHANTOM)
+
     def has_phantom(self, type_: int) -> bool:
         """Returns whether `type_` or one of its supertypes is missing."""
         return any(self.flags[each] & PHANTOM for each in self.supertypes[type_])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
-from cypher.program import APPLICATION, PHANTOM, MethodRows, TypeRows
+from cypher.program import APPLICATION, MethodRows, TypeRows
 from cypher.schema import NONE, Diagnostic, Facts, Int32, Int64
 from loader.bodies import Bodies
 from loader.classes import Archive, Classes, Subclasses
@@ -26,6 +27,10 @@ from loader.resolution import Resolver
 from loader.signatures import Signatures
 from loader.texts import Texts
 from loader.unit import Unit
+
+_BEFORE_JAVA = 44  # class files of Java n have version 44 + n (JVMS 4.1)
+# As many names as people read.
+_SHOWN = 20
 
 
 class LinkedProgram:
@@ -179,12 +184,42 @@ class LinkedProgram:
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """What linking found wrong so far; what translating found is in the units."""
-        found = [*self._types.diagnostics, *self._dynamics.diagnostics]
-        missing = len(self._linkage.resolver.missing) + self._fields.missing
-        if missing:
-            text = f"{missing} references name members that their classes don't have"
-            found.append(Diagnostic("HIE-PHANTOM", "warning", text, "soundness"))
+        found = [*self._newer_classes(), *self._types.diagnostics, *self._dynamics.diagnostics]
+        for archive, group in groupby(sorted(self._missing_members()), lambda each: each[0]):
+            names = [name for _, name in group]
+            shown = ", ".join(names[:_SHOWN])
+            more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+            text = f"missing members that the program refers to ({len(names):,}): {shown}{more}"
+            found.append(Diagnostic("HIE-PHANTOM", "warning", text, "soundness", archive))
         return found
+
+    def _newer_classes(self) -> Iterator[Diagnostic]:
+        """Yields a diagnostic for each archive with class files that a JVM of the JDK would refuse as too new."""
+        archives = self._classes.archives
+        if not any(each.role == "jdk" for each in archives):
+            return
+        versions = np.concatenate([part.unit.class_version for part in self._parts])
+        owners = np.concatenate([part.archive for part in self._parts])
+        is_jdk = np.array([each.role == "jdk" for each in archives])[owners]
+        limit = int(versions[is_jdk].max(initial=0))
+        newer = (versions > limit) & ~is_jdk
+        for number in np.unique(owners[newer]).tolist():
+            found = versions[newer & (owners == number)]
+            text = (
+                f"{len(found):,} class files need a newer Java (up to {found.max() - _BEFORE_JAVA}) "
+                f"than the JDK's ({limit - _BEFORE_JAVA}), whose JVM refuses them"
+            )
+            yield Diagnostic("CLS-NEWER", "warning", text, "none", archives[number].label)
+
+    def _missing_members(self) -> Iterator[tuple[str, str]]:
+        """Yields (archive, name) of the members that the program refers to and their classes, all known, lack."""
+        for type_, signature in self._linkage.resolver.missing:
+            owner = self._types.names[type_].replace("/", ".")
+            yield self.archive_of_type(type_), f"{owner}.{''.join(self.name_of_signature(signature))}"
+        for field in self._fields.missing:
+            type_, name, descriptor = self._fields.name_of(field)
+            owner = self._types.names[type_].replace("/", ".")
+            yield self.archive_of_type(type_), f"{owner}.{name}:{descriptor}"
 
     def name_of_signature(self, signature: int) -> tuple[str, str]:
         """Returns (name, descriptor) of what a call names."""
@@ -234,7 +269,7 @@ class LinkedProgram:
 
     def is_missing(self, type_: int) -> bool:
         """Returns whether no class file defines `type_`."""
-        return bool(self._types.flags[type_] & PHANTOM)
+        return self._types.is_missing(type_)
 
 
 def link(units: Sequence[tuple[Unit, str, str]]) -> LinkedProgram:

@@ -182,7 +182,6 @@ class Methods:
         for here in np.flatnonzero(selectable & ((flags & (PUBLIC | PROTECTED)) == 0)).tolist():
             package = package_of(self.types.names[declaring[here]])
             signature[here] = self.signatures.qualified(int(plain[here]), package)
-        self.signature.extend(signature)
         candidates: dict[int, list[tuple[int, int, int]]] = {}
         rows = np.flatnonzero(selectable & self.signatures.package_private_somewhere(plain))
         for here, type_, each, flag in zip(
@@ -190,6 +189,10 @@ class Methods:
         ):
             candidates.setdefault(type_, []).append((each, start + here, flag))
         extra = np.array(self._overriding.extend(candidates), np.int32).reshape(-1, 3)
+        for narrower, own in self._overriding.narrower.items():
+            signature[narrower - start] = own
+        self._overriding.narrower.clear()
+        self.signature.extend(signature)
         plainly = np.flatnonzero(selectable)
         of_type = np.concatenate((declaring[plainly], extra[:, 0]))
         by = np.concatenate((plain[plainly], extra[:, 1]))

@@ -25,34 +25,26 @@ class Overriding:
         self._types = types
         self._signatures = signatures
         self._rows, self._spans = types.classes.package_private()
-        # By package: the plain signatures of its package-private methods.
-        self._of_package: dict[str, set[int]] = {}
+        self._prepared: set[str] = set()
+        # By method of narrower access than one that it overrides: a qualified signature of its own.
+        self.narrower: dict[int, int] = {}
         # By type: what its subclasses may override.
         self._visible: list[_Visible] = []
 
     def prepare(self, packages: Iterable[str]) -> None:
         """Looks at the package-private methods of these packages; needed before `extend` for their types."""
-        fresh = [each for each in dict.fromkeys(packages) if each not in self._of_package]
-        for package in fresh:
-            self._of_package[package] = set()
+        fresh = set(packages) - self._prepared
+        self._prepared |= fresh
         for which, part in enumerate(self._types.classes.parts):
-            spans = [
-                (number, start, end)
-                for number, package in enumerate(fresh)
+            rows = [
+                self._rows[which][start:end]
+                for package in sorted(fresh)
                 for where, start, end in self._spans.get(package, ())
                 if where == which
             ]
-            if not spans:
-                continue
-            rows = np.concatenate([self._rows[which][start:end] for _, start, end in spans])
-            package_of_row = np.repeat(
-                [number for number, _, _ in spans], [end - start for _, start, end in spans]
-            )
-            plain = self._signatures.of_refs(part, part.unit.method_signature[rows])
-            kept = ~self._signatures.special(plain)
-            self._signatures.mark_package_private(plain[kept])
-            for number, signature in zip(package_of_row[kept].tolist(), plain[kept].tolist(), strict=True):
-                self._of_package[fresh[number]].add(signature)
+            if rows:
+                refs = part.unit.method_signature[np.concatenate(rows)]
+                self._signatures.mark_package_private(self._signatures.of_refs(part, refs))
 
     def extend(self, declared: dict[int, list[tuple[int, int, int]]]) -> list[tuple[int, int, int]]:
         """Returns rows (type, qualified signature, method) of the types that are new since the last call.
@@ -79,16 +71,21 @@ class Overriding:
     ) -> _Visible:
         """Returns what subclasses of `type_` may override, and adds the rows of its own methods."""
         package = package_of(self._types.names[type_])
-        own = self._of_package[package]
         visible = above
         for signature, method, flags in methods:
             keys = {key for key, only in above.get(signature, ()) if only is None or only == package}
-            if signature in own:
-                keys.add(self._signatures.qualified(signature, package))
+            is_package_private = not flags & (PUBLIC | PROTECTED)
+            if is_package_private:
+                root = self._signatures.qualified(signature, package)
+                if (root, None) in above.get(signature, ()):
+                    # What may override the wider one above it in other packages may not override this.
+                    root = self._signatures.qualified(signature, f"{self._types.names[type_]};")
+                    self.narrower[method] = root
+                keys.add(root)
             if not keys:
                 continue
             rows += [(type_, key, method) for key in sorted(keys)]
-            only = None if flags & (PUBLIC | PROTECTED) else package
+            only = package if is_package_private else None
             if visible is above:
                 visible = dict(above)
             visible[signature] = above.get(signature, frozenset()) | {(key, only) for key in keys}

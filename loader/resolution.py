@@ -56,7 +56,7 @@ class Resolver:
         self._methods = methods
         self._signatures = signatures
         self._for_caller: dict[tuple[int, int, int], int] = {}
-        # Number of references to methods that a fully known class doesn't have.
+        # References (type, signature) to methods that a fully known class doesn't have.
         self.missing: set[tuple[int, int]] = set()
 
     # --- resolution
@@ -67,26 +67,34 @@ class Resolver:
         if found is not None:
             return found
         if types.is_interface(type_):
-            found = self._methods.declared(types.object).get(signature, NONE)
-            if found >= 0 and self._methods.flags_of(found) & (PUBLIC | ACC_STATIC) == PUBLIC:
-                return found
+            found = self._public_of_object(signature)
         else:
             found = self._in_superclasses(type_, signature)
-            if found >= 0:
-                return found
+        if found >= 0:
+            return found
         candidates = self._in_interfaces(type_, signature)
         concrete = [each for each in candidates if not self._methods.flags_of(each) & ABSTRACT]
         if len(concrete) == 1:
             return concrete[0]
         return candidates[0] if candidates else NONE
 
-    def _in_superclasses(self, type_: int, signature: int) -> int:
-        """Returns the method with `signature` of the class or of the nearest superclass, or -1."""
+    def _public_of_object(self, signature: int) -> int:
+        """Returns the public method with `signature` of java.lang.Object that isn't static, or -1."""
+        found = self._methods.declared(self._types.object).get(signature)
+        if found is None or self._methods.flags_of(found) & (PUBLIC | ACC_STATIC) != PUBLIC:
+            return NONE
+        return found
+
+    def _in_superclasses(self, type_: int, signature: int, without: int = 0) -> int:
+        """Returns the method with `signature` of the class or of the nearest superclass, or -1.
+
+        Methods that have one of the flags `without` are passed over.
+        """
         types = self._types
         each = type_
         while each >= 0:
             found = self._methods.declared(each).get(signature)
-            if found is not None:
+            if found is not None and not (without and self._methods.flags_of(found) & without):
                 return found
             if types.names[each] in _POLYMORPHIC:
                 polymorphic = self._polymorphic(each, self._signatures.names[signature][0])
@@ -192,14 +200,13 @@ class Resolver:
         start = type_
         if not types.is_interface(type_) and type_ != caller and type_ in types.supertypes[caller]:
             start = types.superclass[caller]
-        found = self._methods.declared(start).get(signature, NONE)
-        if found < 0 and types.is_interface(start):
-            found = self._methods.declared(types.object).get(signature, NONE)
-            if found >= 0 and not self._methods.flags_of(found) & PUBLIC:
-                found = NONE
-        elif found < 0:
-            found = self._in_superclasses(start, signature)
-        if found >= 0 and not self._methods.flags_of(found) & ACC_STATIC:
+        if types.is_interface(start):
+            found = self._methods.declared(start).get(signature, NONE)
+            if found < 0:
+                found = self._public_of_object(signature)
+        else:
+            found = self._in_superclasses(start, signature, without=ACC_STATIC)
+        if found >= 0:
             return found
         concrete = [
             each

@@ -1,7 +1,8 @@
 """Signatures of a program: ids on demand for names with descriptors.
 
 A package-private method has a signature that is qualified with its package, because only methods of that
-package, and what overrides those, may override it (JVMS 5.4.5).
+package, and what overrides those, may override it (JVMS 5.4.5); one of narrower access than what it overrides
+has one that is qualified with its class.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Signatures:
         return found
 
     def qualified(self, signature: int, package: str) -> int:
-        """Returns the signature of package-private methods of `package` with the name and descriptor of this one."""
+        """Returns the signature of package-private methods of `package`, or `class;`, with that name and descriptor."""
         name, descriptor, _ = self.names[signature]
         return self.of(name, descriptor, package)
 

@@ -298,7 +298,8 @@ class _Translator:
                 state = _TRANSLATED
         except MalformedClass as problem:
             state = _DROPPED
-            self.report(problem, self._method_name(described, member))
+            left_out = MalformedClass(problem.code, f"{problem.text}; what the method does is left out")
+            self.report(left_out, self._method_name(described, member))
         signature = symbols.signature(declared.name, declared.descriptor)
         tables.add("method", (signature, flags, parameters, variables, state, lines))
 
@@ -323,7 +324,8 @@ class _Translator:
                 kind, method = self._bootstrap_method(described.pool, row)
                 arguments = [described.pool.constant(index)[:2] for index in row.arguments]
             except MalformedClass as problem:
-                self.report(MalformedClass("CLS-INDY", problem.text))
+                code = problem.code if problem.code == "CLS-CP-CYCLE" else "CLS-INDY"
+                self.report(MalformedClass(code, problem.text))
                 kind, method, arguments = 0, NONE, []
             tables.add("bootstrap", (kind, method, len(arguments)))
             for argument, ref in arguments:

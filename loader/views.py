@@ -91,7 +91,7 @@ def view(names: Iterable[str], prefix: str = "", release: int = 0, excluded: tup
             versions[name] = version
         if name.endswith(".class") and is_class(name):
             classes[name] = entry
-        elif not name.endswith("/"):
+        elif name and not name.endswith("/"):
             resources[name] = entry
     for version, name, entry in directories:
         if str(version) in known and versions.get(name, 0) < version and is_class(name):

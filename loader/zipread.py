@@ -116,6 +116,10 @@ class Zip:
         """Returns what the JVM reads of the entry `name`. Raises `EntryError`, and `KeyError` for no entry."""
         return self._content(self.entries[name], self._limits.entry_bytes)
 
+    def read_whole(self, name: str) -> bytes:
+        """Returns what a stream of the entry `name` gives, whatever size is declared. Raises as `read` does."""
+        return self._content(self.entries[name], self._limits.entry_bytes, whole=True)
+
     def has_declared_size(self, name: str) -> bool:
         """Returns whether `java.util.jar` reads the manifest `name`.
 
@@ -267,14 +271,15 @@ class Zip:
             at += length
         return max(compressed, 0), size, offset
 
-    def _content(self, entry: Entry, limit: int) -> bytes:
-        """Returns the first `size` bytes of `entry`. Raises `EntryError` if that is more than `limit`."""
-        content, _ = self._bytes(entry, min(_read_size(entry), limit + 1))
+    def _content(self, entry: Entry, limit: int, *, whole: bool = False) -> bytes:
+        """Returns the first `size` bytes of `entry`, or all. Raises `EntryError` if that is more than `limit`."""
+        content, _ = self._bytes(entry, limit + 1 if whole else min(_read_size(entry), limit + 1))
         if len(content) > limit:
             raise EntryError("ARC-ENTRY-SIZE", f"has more than {limit:,} bytes, the limit")
-        if len(content) < entry.size:
+        if len(content) != entry.size:
             text = f"has {len(content):,} bytes but declares {entry.size:,}"
-            self._once("ARC-SIZE", text, "precision", entry.name)
+            effect = "precision" if len(content) < entry.size else "none"
+            self._once("ARC-SIZE", text, effect, entry.name)
         elif zlib.crc32(content) != entry.checksum:
             self._once("ARC-CRC", "doesn't match its checksum, which the JVM ignores", "none", entry.name)
         return content

@@ -20,7 +20,7 @@ from engine.reflection.relations import (
     ResolvedField,
     ResolvedInvoke,
 )
-from engine.rules import Table, rule
+from engine.rules import Table, joined, rule
 
 DEEPEST_ARRAY = 2
 
@@ -39,12 +39,11 @@ def class_new_instance(
                                 points-to(vc, c), ret(ic, vc), classObjects(ic, t).
     calls(i, m) :- newInstanceTargets(i, t), m = t + ".<init>".
     """
-    for site in sites:
-        for found in classes.where(pointer=site.receiver):
-            if _instantiable(program, found.type):
-                constructor = program.method_of(found.type, "<init>", "()V")
-                if constructor >= 0:
-                    yield NewInstanceTarget(site.site, constructor)  # type: ignore[arg-type]
+    for site, found in joined(sites, classes, receiver="pointer"):
+        if _instantiable(program, found.type):
+            constructor = program.method_of(found.type, "<init>", "()V")
+            if constructor >= 0:
+                yield NewInstanceTarget(site.site, constructor)  # type: ignore[arg-type]
 
 
 @rule("newInstanceTargets.2", LIVSHITS)
@@ -58,11 +57,10 @@ def constructor_new_instance(
 
     Differs: the paper prints `Class.newInstance` in this rule, which the text before it corrects.
     """
-    for site in sites:
-        for found in constructors.where(pointer=site.receiver):
-            declaring, name, _ = program.name_of_method(found.method)
-            if name == "<init>" and _instantiable(program, declaring):
-                yield NewInstanceTarget(site.site, found.method)
+    for site, found in joined(sites, constructors, receiver="pointer"):
+        declaring, name, _ = program.name_of_method(found.method)
+        if name == "<init>" and _instantiable(program, declaring):
+            yield NewInstanceTarget(site.site, found.method)
 
 
 @rule("newArray", JAVA)
@@ -75,12 +73,10 @@ def new_array(sites: Table[ArrayCall], classes: Table[ClassAt], program: Program
     Without a bound, the class of an array that was made would lead to ever deeper ones. An array whose type the
     program doesn't name is told from arrays of its nearest named supertypes by nothing: these stand for it.
     """
-    for found in classes:
-        asking = sites.where(component=found.pointer) if found.type >= 0 else ()
-        if asking and not program.name_of_type(found.type).startswith("[" * DEEPEST_ARRAY):
+    for site, found in joined(sites, classes, component="pointer"):
+        if found.type >= 0 and not program.name_of_type(found.type).startswith("[" * DEEPEST_ARRAY):
             for element in _named_elements(program, found.type):
-                for site in asking:
-                    yield NewArray(site.site, program.array_of(element))  # type: ignore[arg-type]
+                yield NewArray(site.site, program.array_of(element))  # type: ignore[arg-type]
 
 
 def _named_elements(program: Program, type_: int) -> list[int]:
@@ -101,10 +97,9 @@ def resolved_invoke(
     resolvedInvoke(i, m) :- calls(i, "Method.invoke(Object, Object[])"), actual(i, 0, v), points-to(v, h),
                             methodObject(h, m).
     """
-    for site in sites:
-        for found in methods.where(pointer=site.receiver):
-            if program.name_of_method(found.method)[1] != "<init>":
-                yield ResolvedInvoke(site.site, found.method)
+    for site, found in joined(sites, methods, receiver="pointer"):
+        if program.name_of_method(found.method)[1] != "<init>":
+            yield ResolvedInvoke(site.site, found.method)
 
 
 @rule("load, store", LIVSHITS)
@@ -116,6 +111,5 @@ def resolved_field(sites: Table[FieldCall], fields: Table[FieldAt]) -> Iterator[
     store(v1, f, v2) :- calls(i, "Field.set(Object, Object)"), actual(i, 0, v), points-to(v, h),
                         fieldObject(h, f), actual(i, 1, v1), actual(i, 2, v2).
     """
-    for site in sites:
-        for found in fields.where(pointer=site.receiver):
-            yield ResolvedField(site.site, found.field)
+    for site, found in joined(sites, fields, receiver="pointer"):
+        yield ResolvedField(site.site, found.field)

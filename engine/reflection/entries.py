@@ -18,7 +18,7 @@ from engine.reflection.relations import (
     UnknownAt,
     UnknownObject,
 )
-from engine.rules import Table, rule
+from engine.rules import Table, joined, rule
 
 
 @rule("classObjects", LIVSHITS)
@@ -27,12 +27,10 @@ def class_objects(sites: Table[ForName], names: Table[StringAt], program: Progra
 
     classObjects(i, t) :- calls(i, "Class.forName"), actual(i, 1, v), points-to(v, s), string2class(s, t).
     """
-    for name in names:
-        asking = sites.where(name=name.pointer)
-        type_ = class_named(program, name.text) if asking else -1
-        for site in asking:
-            if type_ >= 0:
-                yield ClassObject(site.site, type_)  # type: ignore[arg-type]
+    for site, name in joined(sites, names, name="pointer"):
+        type_ = class_named(program, name.text)
+        if type_ >= 0:
+            yield ClassObject(site.site, type_)  # type: ignore[arg-type]
 
 
 @rule("calls.clinit", LIVSHITS)
@@ -41,10 +39,9 @@ def initialised(sites: Table[ForName], classes: Table[ClassObject]) -> Iterator[
 
     calls(i, m) :- classObjects(i, t), m = t + ".<clinit>".
     """
-    for found in classes:
-        for site in sites.where(site=found.site):
-            if site.initialises:
-                yield InitialisedBy(found.site, found.type)
+    for site, found in joined(sites, classes, site="site"):
+        if site.initialises:
+            yield InitialisedBy(found.site, found.type)
 
 
 @rule("ensureInitialized", JAVA)
@@ -54,8 +51,8 @@ def ensure_initialised(sites: Table[InitialiseCall], classes: Table[ClassAt]) ->
     calls(i, m) :- calls(i, "Lookup.ensureInitialized"), actual(i, 1, v), points-to(v, c), classObject(c, t),
                    m = t + ".<clinit>".   Likewise `Unsafe.ensureClassInitialized`.
     """
-    for found in classes:
-        for site in sites.where(operand=found.pointer) if found.type >= 0 else ():
+    for site, found in joined(sites, classes, operand="pointer"):
+        if found.type >= 0:
             yield InitialisedBy(site.site, found.type)
 
 
@@ -68,11 +65,10 @@ def related_class(
     classObjects(i, u) :- calls(i, "Class.getSuperclass"), actual(i, 0, v), points-to(v, c), classObject(c, t),
                           superclass(t, u).   Likewise `Class.getComponentType`.
     """
-    for found in classes:
-        for site in sites.where(receiver=found.pointer):
-            related = _related(program, found.type, site.sort)
-            if related >= 0:
-                yield ClassObject(site.site, related)  # type: ignore[arg-type]
+    for site, found in joined(sites, classes, receiver="pointer"):
+        related = _related(program, found.type, site.sort)
+        if related >= 0:
+            yield ClassObject(site.site, related)  # type: ignore[arg-type]
 
 
 def _related(program: Program, type_: int, sort: str) -> int:
@@ -92,9 +88,8 @@ def unknown_related(sites: Table[RelatedCall], operands: Table[UnknownAt]) -> It
     ------------------------------------------
                   c^u ∈ pt(d)
     """
-    for operand in operands:
-        for site in sites.where(receiver=operand.pointer):
-            yield UnknownObject(site.site, operand.pointer)
+    for site, operand in joined(sites, operands, receiver="pointer"):
+        yield UnknownObject(site.site, operand.pointer)
 
 
 @rule("P-ForName", SOLAR)
@@ -105,6 +100,5 @@ def unknown_class(sites: Table[ForName], names: Table[UnknownAt]) -> Iterator[Un
     ------------------------------------------------------
                      c^u ∈ pt(c)
     """
-    for name in names:
-        for site in sites.where(name=name.pointer):
-            yield UnknownObject(site.site, name.pointer)
+    for site, name in joined(sites, names, name="pointer"):
+        yield UnknownObject(site.site, name.pointer)

@@ -49,7 +49,7 @@ from engine.reflection.relations import (
     UnknownObject,
     UnreflectCall,
 )
-from engine.rules import Table, rule
+from engine.rules import Table, joined, rule
 
 # Stands for a field in `FieldObject`.
 ELEMENTS: Any = -1
@@ -78,9 +78,8 @@ def memory_access(calls: Table[MemoryCall], offsets: Table[OffsetField]) -> Iter
 
     memoryAccess(i, f) :- calls(i, "Unsafe.putReference"), scope(i, c), offsetField(j, f), scope(j, c).
     """
-    for offset in offsets:
-        for call in calls.where(scope=offset.scope):
-            yield MemoryAccess(call.site, offset.field)
+    for call, offset in joined(calls, offsets, scope="scope"):
+        yield MemoryAccess(call.site, offset.field)
 
 
 @rule("handleCandidate", JAVA)
@@ -96,20 +95,19 @@ def handle_candidates(
     handleCandidate(i, m) :- calls(i, "Lookup.findStatic"), actual(i, 1, v), points-to(v, c), classObject(c, t),
                              actual(i, 2, w), points-to(w, s), member(t, s, m).
     """
-    for site in sites:
-        for found in classes.where(pointer=site.receiver):
-            if site.kind == NEW:
-                for method in members.constructors(found.type, declared=True):
-                    yield HandleCandidate(site.site, method, site.kind)  # type: ignore[arg-type]
+    for site, found in joined(sites, classes, receiver="pointer"):
+        if site.kind == NEW:
+            for method in members.constructors(found.type, declared=True):
+                yield HandleCandidate(site.site, method, site.kind)  # type: ignore[arg-type]
+            continue
+        for name in names.where(pointer=site.name):
+            if site.kind in _OF_FIELDS:
+                for field in members.inherited_fields(found.type, name.text):
+                    yield HandleCandidate(site.site, field, site.kind)  # type: ignore[arg-type]
                 continue
-            for name in names.where(pointer=site.name):
-                if site.kind in _OF_FIELDS:
-                    for field in members.inherited_fields(found.type, name.text):
-                        yield HandleCandidate(site.site, field, site.kind)  # type: ignore[arg-type]
-                    continue
-                for method in members.inherited_methods(found.type, name.text):
-                    if bool(program.flags_of_method(method) & ACC_STATIC) == (site.kind in _OF_STATICS):
-                        yield HandleCandidate(site.site, method, site.kind)  # type: ignore[arg-type]
+            for method in members.inherited_methods(found.type, name.text):
+                if bool(program.flags_of_method(method) & ACC_STATIC) == (site.kind in _OF_STATICS):
+                    yield HandleCandidate(site.site, method, site.kind)  # type: ignore[arg-type]
 
 
 @rule("handleObject", JAVA)
@@ -157,10 +155,8 @@ def unknown_handle(sites: Table[LookupCall], operands: Table[UnknownAt]) -> Iter
     ---------------------------------------------------------------------------------------
                                         h^u ∈ pt(h)
     """
-    for operand in operands:
-        for site in sites.where(receiver=operand.pointer):
-            yield UnknownObject(site.site, operand.pointer)
-        for site in sites.where(name=operand.pointer):
+    for column in ("receiver", "name"):
+        for site, operand in joined(sites, operands, **{column: "pointer"}):
             yield UnknownObject(site.site, operand.pointer)
 
 
@@ -192,10 +188,9 @@ def unreflect_var_handle(sites: Table[UnreflectCall], fields: Table[FieldAt]) ->
 
     fieldObject(i, f) :- calls(i, "Lookup.unreflectVarHandle"), actual(i, 1, v), points-to(v, h), fieldObject(h, f).
     """
-    for site in sites:
+    for site, field in joined(sites, fields, receiver="pointer"):
         if site.kind < 0:
-            for field in fields.where(pointer=site.receiver):
-                yield FieldObject(site.site, field.field)
+            yield FieldObject(site.site, field.field)
 
 
 @rule("arrayVarHandle", JAVA)
@@ -245,9 +240,8 @@ def unknown_unreflected(sites: Table[UnreflectCall], operands: Table[UnknownAt])
     ---------------------------------------------------
                       h^u ∈ pt(h)
     """
-    for operand in operands:
-        for site in sites.where(receiver=operand.pointer):
-            yield UnknownObject(site.site, operand.pointer)
+    for site, operand in joined(sites, operands, receiver="pointer"):
+        yield UnknownObject(site.site, operand.pointer)
 
 
 @rule("handleTarget", JAVA)
@@ -256,9 +250,8 @@ def handle_target(calls: Table[HandleCall], handles: Table[HandleAt]) -> Iterato
 
     handleTarget(i, m) :- calls(i, "MethodHandle.invokeExact"), actual(i, 0, v), points-to(v, h), handle(h, m).
     """
-    for call in calls:
-        for handle in handles.where(pointer=call.receiver):
-            yield HandleTarget(call.site, handle.member, handle.kind)
+    for call, handle in joined(calls, handles, receiver="pointer"):
+        yield HandleTarget(call.site, handle.member, handle.kind)
 
 
 @rule("madeTarget", JAVA)
@@ -267,6 +260,5 @@ def made_target(calls: Table[HandleCall], handles: Table[MadeAt]) -> Iterator[Ma
 
     madeTarget(i, j) :- calls(i, "MethodHandle.invokeExact"), actual(i, 0, v), points-to(v, h), madeHandle(j, h).
     """
-    for call in calls:
-        for handle in handles.where(pointer=call.receiver):
-            yield MadeTarget(call.site, handle.made)
+    for call, handle in joined(calls, handles, receiver="pointer"):
+        yield MadeTarget(call.site, handle.made)

@@ -23,7 +23,7 @@ from engine.reflection.relations import (
     ServiceCall,
     StringAt,
 )
-from engine.rules import Table, rule
+from engine.rules import Table, joined, rule
 
 BUNDLE = "java/util/ResourceBundle"
 
@@ -37,10 +37,9 @@ def service_provider(
     provider(i, m) :- calls(i, "ServiceLoader.load"), actual(i, 0, v), points-to(v, c), classObject(c, t),
                       provides(t, m).
     """
-    for found in classes:
-        for site in sites.where(service=found.pointer) if found.type >= 0 else ():
-            for method in program.providers_of(found.type):
-                yield Provider(site.site, method, found.type)  # type: ignore[arg-type]
+    for site, found in joined(sites, classes, service="pointer"):
+        for method in program.providers_of(found.type) if found.type >= 0 else ():
+            yield Provider(site.site, method, found.type)  # type: ignore[arg-type]
 
 
 @rule("annotationObject", JAVA)
@@ -52,10 +51,9 @@ def annotation_object(
     annotationObject(i, t) :- calls(i, "AnnotatedElement.getAnnotation"), actual(i, 1, v), points-to(v, c),
                               classObject(c, t).
     """
-    for found in classes:
-        for site in sites.where(annotation=found.pointer) if found.type >= 0 else ():
-            if program.flags_of_type(found.type) & INTERFACE:
-                yield AnnotationObject(site.site, found.type, site.many)
+    for site, found in joined(sites, classes, annotation="pointer"):
+        if found.type >= 0 and program.flags_of_type(found.type) & INTERFACE:
+            yield AnnotationObject(site.site, found.type, site.many)
 
 
 @rule("proxyInterface", JAVA)
@@ -66,10 +64,9 @@ def proxy_interface(
 
     proxyInterface(i, n, t) :- calls(i, "Proxy.newProxyInstance"), parameterClass(i, n, t).
     """
-    for site in sites:
-        for found in classes.where(site=site.site):
-            if found.type >= 0 and program.flags_of_type(found.type) & INTERFACE:
-                yield ProxyInterface(site.site, found.place, found.type)
+    for site, found in joined(sites, classes, site="site"):
+        if found.type >= 0 and program.flags_of_type(found.type) & INTERFACE:
+            yield ProxyInterface(site.site, found.place, found.type)
 
 
 @rule("enumConstants", JAVA)
@@ -81,12 +78,11 @@ def enum_constants(
     enumConstants(i, m) :- calls(i, "Class.getEnumConstants"), actual(i, 0, v), points-to(v, c), classObject(c, t),
                            m = t + ".values".
     """
-    for found in classes:
-        for site in sites.where(receiver=found.pointer) if found.type >= 0 else ():
-            if program.flags_of_type(found.type) & ENUM:
-                values = program.method_of(found.type, "values", f"()[L{program.name_of_type(found.type)};")
-                if values >= 0:
-                    yield EnumConstants(site.site, values)  # type: ignore[arg-type]
+    for site, found in joined(sites, classes, receiver="pointer"):
+        if found.type >= 0 and program.flags_of_type(found.type) & ENUM:
+            values = program.method_of(found.type, "values", f"()[L{program.name_of_type(found.type)};")
+            if values >= 0:
+                yield EnumConstants(site.site, values)  # type: ignore[arg-type]
 
 
 @rule("bundleClass", JAVA)
@@ -97,15 +93,13 @@ def bundle_class(sites: Table[BundleCall], names: Table[StringAt], program: Prog
                          m = t + ".<init>".
     """
     bundle = program.type_named(BUNDLE)
-    for name in names:
-        asking = sites.where(name=name.pointer)
-        if asking:
-            internal = name.text.replace(".", "/")
-            for type_ in (program.type_named(internal), *program.types_like(f"{internal}_")):
-                if type_ >= 0 and bundle in program.supertypes_of(type_):
-                    constructor = program.method_of(type_, "<init>", "()V")
-                    for site in asking if constructor >= 0 else ():
-                        yield BundleClass(site.site, constructor)  # type: ignore[arg-type]
+    for site, name in joined(sites, names, name="pointer"):
+        internal = name.text.replace(".", "/")
+        for type_ in (program.type_named(internal), *program.types_like(f"{internal}_")):
+            if type_ >= 0 and bundle in program.supertypes_of(type_):
+                constructor = program.method_of(type_, "<init>", "()V")
+                if constructor >= 0:
+                    yield BundleClass(site.site, constructor)  # type: ignore[arg-type]
 
 
 @rule("allocateInstance", JAVA)
@@ -116,7 +110,6 @@ def allocate_instance(
 
     allocated(i, t) :- calls(i, "Unsafe.allocateInstance"), actual(i, 1, v), points-to(v, c), classObject(c, t).
     """
-    for found in classes:
-        for site in sites.where(operand=found.pointer) if found.type >= 0 else ():
-            if not program.flags_of_type(found.type) & (ABSTRACT | INTERFACE):
-                yield Allocated(site.site, found.type)
+    for site, found in joined(sites, classes, operand="pointer"):
+        if found.type >= 0 and not program.flags_of_type(found.type) & (ABSTRACT | INTERFACE):
+            yield Allocated(site.site, found.type)

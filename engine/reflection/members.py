@@ -25,7 +25,7 @@ from engine.reflection.relations import (
     UnknownAt,
     UnknownObject,
 )
-from engine.rules import Table, rule
+from engine.rules import Table, joined, rule
 
 # Stands for any class among the parameter classes.
 ANY_CLASS: Any = -1
@@ -37,9 +37,8 @@ def parameter_class(variables: Table[ParameterVariable], classes: Table[ClassAt]
 
     parameterClass(i, n, t) :- exactArgument(i, n, v), points-to(v, c), classObject(c, t).
     """
-    for variable in variables:
-        for found in classes.where(pointer=variable.variable):
-            yield ParameterClass(variable.site, variable.place, found.type)
+    for variable, found in joined(variables, classes, variable="pointer"):
+        yield ParameterClass(variable.site, variable.place, found.type)
 
 
 @rule("unknownParameter", JAVA)
@@ -50,9 +49,8 @@ def unknown_parameter(
 
     parameterClass(i, n, ANY) :- exactArgument(i, n, v), points-to(v, c), c^u.
     """
-    for variable in variables:
-        if operands.where(pointer=variable.variable):
-            yield ParameterClass(variable.site, variable.place, ANY_CLASS)
+    for variable, _ in joined(variables, operands, variable="pointer"):
+        yield ParameterClass(variable.site, variable.place, ANY_CLASS)
 
 
 @rule("memberCandidate", LIVSHITS)
@@ -63,12 +61,14 @@ def method_candidates(
 
     string2method(hm, m), of the class objects at the receiver.
     """
-    for site in sites:
-        if site.sort == "method":
-            for found in classes.where(pointer=site.receiver):
-                for name in names.where(pointer=site.name):
-                    for method in members.methods(found.type, name.text, bool(site.declared)):
-                        yield Candidate(site.site, method)  # type: ignore[arg-type]
+    texts: dict[int, set[str]] = {}
+    for site, found in joined(sites, classes, receiver="pointer"):
+        if site.sort != "method":
+            continue
+        if site.name not in texts:
+            texts[site.name] = {name.text for name in names.where(pointer=site.name)}
+        for method in members.methods(found.type, texts[site.name], bool(site.declared)):
+            yield Candidate(site.site, method)  # type: ignore[arg-type]
 
 
 @rule("constructorTypes", LIVSHITS)
@@ -80,11 +80,10 @@ def constructor_candidates(
     constructorTypes(i, t) :- calls(i, "Class.getConstructor"), actual(i, 0, v), points-to(v, h),
                               classObjects(h, t).
     """
-    for site in sites:
+    for site, found in joined(sites, classes, receiver="pointer"):
         if site.sort == "constructor":
-            for found in classes.where(pointer=site.receiver):
-                for method in members.constructors(found.type, bool(site.declared)):
-                    yield Candidate(site.site, method)  # type: ignore[arg-type]
+            for method in members.constructors(found.type, bool(site.declared)):
+                yield Candidate(site.site, method)  # type: ignore[arg-type]
 
 
 def may_be(parameters: Table[ParameterClass], site: int, place: int, type_: int) -> bool:
@@ -131,12 +130,14 @@ def field_object(
 
     Differs: a class object at the receiver is required too.
     """
-    for site in sites:
-        if site.sort == "field":
-            for found in classes.where(pointer=site.receiver):
-                for name in names.where(pointer=site.name):
-                    for field in members.fields(found.type, name.text, bool(site.declared)):
-                        yield FieldObject(site.site, field)  # type: ignore[arg-type]
+    texts: dict[int, set[str]] = {}
+    for site, found in joined(sites, classes, receiver="pointer"):
+        if site.sort != "field":
+            continue
+        if site.name not in texts:
+            texts[site.name] = {name.text for name in names.where(pointer=site.name)}
+        for field in members.fields(found.type, texts[site.name], bool(site.declared)):
+            yield FieldObject(site.site, field)  # type: ignore[arg-type]
 
 
 @rule("P-GetMtd", SOLAR)
@@ -147,8 +148,6 @@ def unknown_member(sites: Table[GetMember], operands: Table[UnknownAt]) -> Itera
     ------------------------------------------------------------------------
                                  m^u ∈ pt(m)
     """
-    for operand in operands:
-        for site in sites.where(receiver=operand.pointer):
-            yield UnknownObject(site.site, operand.pointer)
-        for site in sites.where(name=operand.pointer):
+    for column in ("receiver", "name"):
+        for site, operand in joined(sites, operands, **{column: "pointer"}):
             yield UnknownObject(site.site, operand.pointer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from cypher.program import ACC_STATIC, INTERFACE, PUBLIC, Program
 
@@ -56,47 +57,62 @@ class Members:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._methods: dict[int, dict[str, list[int]]] = {}
+        self._public: dict[int, dict[str, list[int]]] = {}
         self._fields: dict[int, dict[str, list[int]]] = {}
+        self._found_fields: dict[int, dict[str, list[int]]] = {}
         self._orders: dict[int, list[int]] = {}
 
-    def _declared(self, type_: int, name: str) -> list[int]:
-        """Returns the methods of this name that a class declares."""
+    def _declared_methods(self, type_: int) -> dict[str, list[int]]:
+        """Returns, by name, the methods that a class declares."""
         index = self._methods.get(type_)
         if index is None:
             index = self._methods[type_] = {}
             for method in self.program.methods_of(type_):
                 index.setdefault(self.program.name_of_method(method)[1], []).append(method)
-        return index.get(name, [])
+        return index
 
-    def methods(self, type_: int, name: str, declared: bool) -> Iterator[int]:
-        """Yields the methods that `get[Declared]Method(name, …)` may find, whatever the parameters.
+    def _declared(self, type_: int, name: str) -> list[int]:
+        return self._declared_methods(type_).get(name, [])
 
-        Public ones are those of the class, its superclasses and its superinterfaces, overridden ones left out.
-        """
+    def methods(self, type_: int, names: AbstractSet[str], declared: bool) -> Iterator[int]:
+        """Yields the methods that `get[Declared]Method(name, …)` may find for any of `names`, whatever the parameters."""
         if type_ < 0:
             return
-        if declared:
-            yield from self._declared(type_, name)
-            return
-        program = self.program
-        seen: set[str] = set()
-        current = type_
-        while current >= 0:
-            yield from self._public(current, name, seen)
-            current = program.superclass_of(current)
-        for supertype in sorted(program.supertypes_of(type_)):
-            if program.flags_of_type(supertype) & INTERFACE:
-                for method in self._public(supertype, name, seen):
-                    if supertype == type_ or not program.flags_of_method(method) & ACC_STATIC:
-                        yield method
+        index = self._declared_methods(type_) if declared else self._public_methods(type_)
+        for name in (index.keys() & names) if len(index) < len(names) else names:
+            yield from index.get(name, ())
 
-    def _public(self, type_: int, name: str, seen: set[str]) -> Iterator[int]:
-        """Yields the public methods of this name that a class declares, with descriptors not yet seen."""
-        for method in self._declared(type_, name):
-            descriptor = self.program.name_of_method(method)[2]
-            if self.program.flags_of_method(method) & PUBLIC and descriptor not in seen:
-                seen.add(descriptor)
-                yield method
+    def _public_methods(self, type_: int) -> dict[str, list[int]]:
+        """Returns, by name, the public methods of a class, its superclasses and its superinterfaces.
+
+        Overridden ones are left out, and static ones of superinterfaces.
+        """
+        found = self._public.get(type_)
+        if found is None:
+            found = self._public[type_] = {}
+            seen: set[tuple[str, str]] = set()
+            flags_of = self.program.flags_of_method
+            for each in self._member_order(type_):
+                inherited = each != type_ and bool(self.program.flags_of_type(each) & INTERFACE)
+                for method in self.program.methods_of(each):
+                    _, name, descriptor = self.program.name_of_method(method)
+                    hidden = inherited and flags_of(method) & ACC_STATIC
+                    if flags_of(method) & PUBLIC and (name, descriptor) not in seen and not hidden:
+                        seen.add((name, descriptor))
+                        found.setdefault(name, []).append(method)
+        return found
+
+    def _member_order(self, type_: int) -> list[int]:
+        """Returns a class, its superclasses from below, then its superinterfaces."""
+        program = self.program
+        order = [type_]
+        while (above := program.superclass_of(order[-1])) >= 0:
+            order.append(above)
+        supertypes = program.supertypes_of(type_)
+        order += (
+            each for each in sorted(supertypes) if program.flags_of_type(each) & INTERFACE and each != type_
+        )
+        return order
 
     def inherited_methods(self, type_: int, name: str) -> Iterator[int]:
         """Yields the methods of this name of a class and its supertypes, whoever may call them."""
@@ -121,15 +137,24 @@ class Members:
             if declared or self.program.flags_of_method(method) & PUBLIC:
                 yield method
 
-    def fields(self, type_: int, name: str, declared: bool) -> Iterator[int]:
-        """Yields the field that `get[Declared]Field(name)` finds (JVMS 5.4.3.2 for the public ones), if any."""
+    def fields(self, type_: int, names: AbstractSet[str], declared: bool) -> Iterator[int]:
+        """Yields the fields that `get[Declared]Field(name)` finds for `names` (JVMS 5.4.3.2 for the public ones)."""
         if type_ < 0:
             return
-        for each in [type_] if declared else self._lookup_order(type_):
-            for field in self._declared_fields(each).get(name, ()):
-                if declared or self.program.flags_of_field(field) & PUBLIC:
-                    yield field
-                    return
+        index = self._declared_fields(type_) if declared else self._public_fields(type_)
+        for name in (index.keys() & names) if len(index) < len(names) else names:
+            yield from index.get(name, ())[:1]
+
+    def _public_fields(self, type_: int) -> dict[str, list[int]]:
+        """Returns, by name, the public field of a class and its supertypes that is found first."""
+        found = self._found_fields.get(type_)
+        if found is None:
+            found = self._found_fields[type_] = {}
+            for each in self._lookup_order(type_):
+                for field in self.program.fields_of(each):
+                    if self.program.flags_of_field(field) & PUBLIC:
+                        found.setdefault(self.program.name_of_field(field)[1], [field])
+        return found
 
     def _declared_fields(self, type_: int) -> dict[str, list[int]]:
         index = self._fields.get(type_)

@@ -18,14 +18,19 @@ import java.util.zip.ZipFile;
  *
  * `list JAR`: `refused`, or for each class `name:sha256` of the bytes that a class loader would define, `name:!` if
  * it would fail to, or to define a class of none; names in hexadecimal UTF-8. `load JAR NAME`: the constant V of the class of that
- * (hexadecimal) name as a class loader finds it, or `!` and the error. `refused` may come with either.
+ * (hexadecimal) name as a class loader finds it, or `!` and the error. `refused` may come with either. `read JAR NAME`:
+ * the bytes, in hexadecimal, of the file of that name as a class loader gives it, or `!`.
  */
 class ZipOracle {
     public static void main(String[] args) throws Exception {
         StringBuilder out = new StringBuilder();
         for (String line : Files.readAllLines(Path.of(args[0]))) {
             String[] words = line.split(" ");
-            out.append(words[0].equals("list") ? list(words[1]) : load(words[1], text(words[2]))).append('\n');
+            out.append(switch (words[0]) {
+                case "list" -> list(words[1]);
+                case "read" -> read(words[1], text(words[2]));
+                default -> load(words[1], text(words[2]));
+            }).append('\n');
         }
         Files.writeString(Path.of(args[1]), out);
     }
@@ -78,6 +83,15 @@ class ZipOracle {
             return (String) Class.forName(name, false, loader).getField("V").get(null);
         } catch (Throwable failed) {
             return "!" + failed.getClass().getSimpleName();
+        }
+    }
+
+    static String read(String path, String name) throws Exception {
+        try (URLClassLoader loader = new URLClassLoader(new URL[] {new File(path).toURI().toURL()}, null);
+                InputStream in = loader.getResourceAsStream(name)) {
+            return HexFormat.of().formatHex(in.readAllBytes());
+        } catch (Exception failed) {
+            return "!";
         }
     }
 

@@ -317,6 +317,7 @@ def test_c18_deeply_nested_signatures_are_not_read() -> None:
     raw.methods.append(raw.member(0x401, "m", "()I", raw.attribute("Signature", signature)))
     unit = unit_of(raw)
     assert (codes(unit), len(unit.class_type)) == ([], 1)
+    assert b"LA<" not in unit.text_bytes.tobytes()
 
 
 def many_methods(raw: RawClass) -> None:

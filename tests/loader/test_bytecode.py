@@ -272,3 +272,14 @@ def test_dynamic_constants_count_among_dynamic_calls() -> None:
     assert [result >= 0 for result in results] == [False, True, False]
     assert all(thrown > 0 for *_, thrown in found)
     assert rows(unit, "dynamic_argument") == [(2, 0, results[1])]
+
+
+def test_what_linking_a_dynamic_constant_throws_goes_to_the_handler() -> None:
+    raw = RawClass(attributes=[("BootstrapMethods", b"\0\1\0\0\0\0")])
+    handle = raw.pool.handle(6, raw.pool.method("b/C", "go", "()V"))
+    constant = raw.pool.dynamic(17, 0, "x", "La/B;")
+    raw.attributes[0] = ("BootstrapMethods", u2(1) + u2(handle) + u2(0))
+    code = b"\x13" + u2(constant) + b"\x57\xb1\x57\xb1"  # ldc_w, pop, return; the handler: pop, return
+    unit = body(code, "()V", raw, handlers=[(0, 4, 5, 0)])
+    ((*_, thrown),) = rows(unit, "dynamic")
+    assert [source for _, source, *_ in rows(unit, "catch")] == [thrown]

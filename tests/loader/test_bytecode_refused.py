@@ -162,7 +162,9 @@ def test_c12_one_body_that_is_none_costs_only_itself() -> None:
     unit = unit_of(raw)
     assert unit.method_code.tolist() == [2, 1]
     assert [len(rows(unit, "invoke", method)) for method in (0, 1)] == [0, 1]
-    assert unit.diagnostics[0].effect == "soundness"
+    (told,) = unit.diagnostics
+    assert (told.effect, told.method) == ("soundness", "T.bad()V")
+    assert told.text.endswith("; what the method does is left out")
 
 
 @given(st.lists(st.sampled_from(range(0xCB)), min_size=1, max_size=12), st.binary(min_size=24, max_size=24))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cypher.schema import Diagnostic
-from loader import manifest
+from loader import containers, manifest
 from loader.containers import APPLICATION, JDK, LIBRARY, Archive, Opener, jimage_view
 from loader.source import Changed, Limits, Refused
 from loader.views import Layout, View, is_class, layout_of, nested_archives, view
@@ -47,6 +47,11 @@ def test_a_prefix_is_cut_off_and_leaves_the_others_out() -> None:
     assert (resources, ignored) == (["p/x.txt", "p"], 0)
     assert seen(*names, excluded=("p/", "q/"))[0] == {"D.class": "D.class"}
     assert seen(*names, prefix="p/", excluded=("p/a/",))[0] == {"A.class": "p/A.class"}
+
+
+def test_what_is_called_like_the_prefix_has_no_name() -> None:
+    assert seen("p/", "p/x", prefix="p/") == ({}, ["x"], 0)
+    assert seen("p", "px", prefix="p") == ({}, ["x"], 0)
 
 
 def test_what_is_no_class_is_a_resource_unless_it_is_a_directory() -> None:
@@ -331,6 +336,41 @@ def test_services() -> None:
     ]  # fmt: skip
     (archive,), _ = opened(build(items))
     assert list(archive.services()) == [("META-INF/services/a.B", b"c.D"), ("META-INF/services/g.H", b"")]
+
+
+@pytest.mark.parametrize("method", [0, 8])
+@pytest.mark.parametrize("size", [0, 1, 3, 6, 7, 1 << 20])
+def test_what_is_no_class_is_read_whole_whatever_size_is_declared(method: int, size: int) -> None:
+    listed = b"c.D\ne.F"
+    items = [
+        Item(b"META-INF/services/a.B", listed, method, size=size), Item(b"A.class", A, method, size=9),
+    ]  # fmt: skip
+    (archive,), _ = opened(build(items))
+    assert list(archive.services()) == [("META-INF/services/a.B", listed)]
+    assert archive.read("A.class") == A[:9]
+    expected = [] if size == 7 else [("ARC-SIZE", "precision" if size > 7 else "none")]
+    found = [(each.code, each.effect) for each in archive.diagnostics if each.entry != "A.class"]
+    assert found == expected
+
+
+def test_what_is_no_class_is_read_up_to_the_limit_of_an_entry() -> None:
+    limits = Limits(entry_bytes=10)
+    (archive,), _ = opened(build([Item(b"r", bytes(11), size=1)]), limits=limits)
+    assert archive.read("r") is None
+    assert reported(archive.diagnostics) == [("ARC-ENTRY-SIZE", "warning", "soundness", "x.jar", "r")]
+    (archive,), _ = opened(build([Item(b"r", bytes(10), size=1)]), limits=limits)
+    assert archive.read("r") == bytes(10)
+
+
+@pytest.mark.parametrize(("most", "number"), [(30, 3), (29, 2), (20, 2), (9, 0)])
+def test_files_that_list_providers_have_a_limit_together(
+    most: int, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(containers, "_MOST_SERVICES", most)
+    (archive,), _ = opened(build([Item(b"META-INF/services/%d" % each, bytes(10)) for each in range(3)]))
+    assert len(list(archive.services())) == number
+    entry = [("ARC-BUDGET", "warning", "soundness", "x.jar", f"META-INF/services/{number}")]
+    assert reported(archive.diagnostics) == (entry if number < 3 else [])
 
 
 def test_digest_depends_on_the_view() -> None:
@@ -683,6 +723,7 @@ def test_directories(tmp_path: Path) -> None:
     (archive,) = opener.open(classes, "out", APPLICATION)
     assert shape([archive]) == [("out", APPLICATION, ["a/A.class"])]
     assert list(archive.classes()) == [("a/A.class", A)]
+    assert (archive.read("a/A.class"), archive.read("x.jar"), archive.read("b")) == (A, inner, None)
     assert archive.manifest == {"Multi-Release": "true", "X": "y"}
     assert reported(report) == [("ARC-RELEASE", "note", "none", "out", "")]
     assert report.pop().text == "1 class files for certain releases are ignored"

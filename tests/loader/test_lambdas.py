@@ -484,6 +484,16 @@ def test_unknown_bootstrap_method_runs_and_leaves_an_unresolved_call() -> None:
         "M.main()V",
         5,
     )
+    assert "missing" not in report.text
+
+
+def test_bootstrap_method_of_a_class_that_is_missing_is_told_apart() -> None:
+    program = dynamic_program(("gone/B", "link", "()V"), (), "go", "()LA;")
+    facts(program, "M.main")
+    (report,) = (each for each in program.diagnostics if each.code == "CLS-INDY")
+    assert report.text == (
+        "a call is linked by gone.B.link, whose class is missing: nothing of what it calls is found"
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from cypher.schema import (
     Assign,
     Cast,
     ClassConstant,
+    Diagnostic,
     ExactArgument,
     HandleConstant,
     Initialises,
@@ -449,9 +450,50 @@ def test_field_that_no_class_has_is_a_phantom_of_the_named_class() -> None:
     assert stored == loaded != other
     assert program.flags_of_field(stored) == PHANTOM
     assert program.name_of_type(program.name_of_field(stored)[0]) == "gone/A"
-    assert [each.text for each in program.diagnostics if "references" in each.text] == [
-        "1 references name members that their classes don't have"
+    assert [each.text for each in program.diagnostics if "members" in each.text] == [
+        "missing members that the program refers to (1): B.f:LB;"
     ]
+
+
+@pytest.mark.parametrize(
+    ("versions", "text"),
+    [
+        ((52, 60, 61), ""),
+        (
+            (61, 62, 65),
+            "2 class files need a newer Java (up to 21) than the JDK's (17), whose JVM refuses them",
+        ),
+        (
+            (65, 64, 63),
+            "3 class files need a newer Java (up to 21) than the JDK's (17), whose JVM refuses them",
+        ),
+    ],
+)
+def test_c04_class_files_that_are_newer_than_the_jdk(versions: tuple[int, ...], text: str) -> None:
+    new, old, library = unit_of(Class("A"), Class("B"), Class("C")), unit_of(Class("D")), jdk()
+    library.class_version[0] = 52  # not all of a JDK need be of its version
+    new.class_version[:] = versions
+    units = [(library, "jdk", "jdk"), (old, "application", "old.jar"), (new, "library", "new.jar")]
+    expected = [Diagnostic("CLS-NEWER", "warning", text, "none", "new.jar")] if text else []
+    assert link(units).diagnostics == expected
+    # Nobody knows what runs them.
+    assert "CLS-NEWER" not in [each.code for each in link(units[1:]).diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("count", "more"), [(1, ""), (20, ""), (21, " and 1 more"), (1900, " and 1,880 more")]
+)
+def test_missing_members_are_named_by_the_archive_that_lacks_them(count: int, more: str) -> None:
+    calls = [call(VIRTUAL_CALL, "p/A", f"m{each:04}") for each in range(count - 1)]
+    rows = (*calls, ("load", 0, 4, ("p/A", "a", "LB;"), 3), call(STATIC_CALL, OBJECT, "of", "()I"))
+    program = program_of(Class("p/A", methods=(main(*rows),)))
+    facts(program, "p/A.main")
+    own, of_jdk = (each for each in program.diagnostics if "members" in each.text)
+    assert (own.code, own.severity, own.effect) == ("HIE-PHANTOM", "warning", "soundness")
+    names = ["p.A.a:LB;", *(f"p.A.m{each:04}()V" for each in range(count - 1))]
+    what = "missing members that the program refers to"
+    assert (own.archive, own.text) == ("app.jar", f"{what} ({count:,}): {', '.join(names[:20])}{more}")
+    assert (of_jdk.archive, of_jdk.text) == ("jdk", f"{what} (1): java.lang.Object.of()I")
 
 
 def test_fields_of_a_type_are_in_the_order_of_the_class_file() -> None:

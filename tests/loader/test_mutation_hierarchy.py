@@ -21,7 +21,7 @@ EQUIVALENT = {
     "Types._name: known >= 0 → known >= 1",
     "Types._name: known >= 0 → known >= -1",
     "Types._append: if len(parents) == 1: → if False:",
-    "Overriding.prepare: for each in dict.fromkeys(packages) if each not in self._of_package → for each in dict.fromkeys(packages)",
+    "Overriding.prepare: without self._prepared |= fresh",
     "Methods.declared: if found is None: → if True:",
     "Methods.enter: if first == len(self.types): → if False:",
     "Methods.enter: first == len(self.types) → first >= len(self.types)",
@@ -35,19 +35,17 @@ EQUIVALENT = {
     "Resolver._select: if found is None: → if True:",
     "Resolver._select_special: found < 0 → found <= 0",
     "Resolver._select_special: found < 0 → found < 1",
-    "Resolver._select_special: if found < 0: → if True:",
-    "Resolver._select_special: found < 0 → found <= 0 (2)",
-    "Resolver._select_special: found < 0 → found < 1 (2)",
     "Fields._interfaces: if not self._types.interfaces[type_]: → if False:",
     "Fields._interfaces: without return []",
     "Fields._interfaces: if each not in found: → if True:",
     "Fields._index: if found is None: → if True:",
+    # No flags are asked for.
+    "Resolver._in_superclasses: without and self._methods.flags_of(found) & without → self._methods.flags_of(found) & without",
     # What is on the stack once more is passed over, and what has an id isn't asked for.
     "Types._enter: without waiting.pop() (2)",
     "Types._enter: without opened.discard(name)",
     # The lists have one length: each is made from the other.
     "Types.diagnostics: zip(self.names, self.number, strict=True) → zip(self.names, self.number, strict=False)",
-    "Overriding.prepare: zip(package_of_row[kept].tolist(), plain[kept].tolist(), strict=True) → zip(package_of_row[kept].tolist(), plain[kept].tolist(), strict=False)",
     "Methods.declared: zip(reversed(plain), reversed(ids), strict=True) → zip(reversed(plain), reversed(ids), strict=False)",
     "Methods._qualify: zip(rows.tolist(), declaring[rows].tolist(), plain[rows].tolist(), flags[rows].tolist(), strict=True) → zip(rows.tolist(), declaring[rows].tolist(), plain[rows].tolist(), flags[rows].tolist(), strict=False)",
     "Resolver._targets: zip(owners.tolist(), plain.tolist(), strict=True) → zip(owners.tolist(), plain.tolist(), strict=False)",
@@ -75,12 +73,15 @@ EQUIVALENT = {
     "Resolver.resolve: concrete[0] → concrete[-1]",
     "Resolver.call: each[0] → each[-1]",
     "Resolver._select_special: concrete[0] → concrete[-1]",
-    # More is marked, or kept under signatures by which nothing is called; and a package knows of its own methods.
+    # More is marked, or kept under signatures by which nothing is called; each method may have one of its own.
     "Overriding.prepare: where == which → where <= which",
+    "Overriding.prepare: where == which → where >= which",
+    "Overriding.prepare: for where, start, end in self._spans.get(package, ()) if where == which → for where, start, end in self._spans.get(package, ())",
     "Overriding.extend: superclass >= 0 → superclass > 0",
     "Overriding.extend: superclass >= 0 → superclass >= 1",
-    "Overriding._of_type: only is None or only == package → only is None",
-    "Overriding._of_type: if signature in own: → if True:",
+    "Overriding._of_type: if is_package_private: → if True:",
+    "Overriding._of_type: if (root, None) in above.get(signature, ()): → if True:",
+    "Overriding._of_type: (root, None) in above.get(signature, ()) → (root, None) not in above.get(signature, ())",
     "Overriding._of_type: if not keys: → if False:",
     "Overriding._of_type: without continue",
     # Numpy takes any negative number for what is left, and no bytes for no rows.
@@ -95,8 +96,6 @@ EQUIVALENT = {
     "Resolver._targets: callee >= 0 → callee >= -1",
     "Resolver._targets: np.where(callee >= 0, self._methods.flags.view[callee], 0) → np.where(callee >= 0, self._methods.flags.view[callee], 1)",
     "Resolver._targets: np.where(callee >= 0, self._methods.flags.view[callee], 0) → np.where(callee >= 0, self._methods.flags.view[callee], -1)",
-    "Resolver._select_special: found >= 0 and (not self._methods.flags_of(found) & PUBLIC) → not self._methods.flags_of(found) & PUBLIC",
-    "Resolver._select_special: found >= 0 → found >= -1",
     # A private method is called within its nest, where selection finds it, too.
     "Resolver._targets: flags & PRIVATE == 0 → flags & PRIVATE >= 0",
     # There are no fields to have ids.

@@ -285,6 +285,17 @@ def test_c07_a_method_handle_that_names_itself() -> None:
     assert codes(unit_of(raw.method(b"\x12" + bytes([index]) + b"\x57\xb1"))) == ["CLS-CP-CYCLE"]
 
 
+@pytest.mark.parametrize("is_argument", [False, True])
+def test_c07_a_bootstrap_method_of_a_method_handle_that_names_itself(is_argument: bool) -> None:
+    raw = RawClass()
+    handle, circular = raw.pool.handle(6, raw.pool.method("b/C", "link", "()V")), raw.pool.size
+    raw.pool.put(struct.pack(">BBH", 15, 6, circular))
+    listed = (handle, 1, circular) if is_argument else (circular, 1, handle)
+    raw.attributes.append(("BootstrapMethods", struct.pack(">HHHH", 1, *listed)))
+    unit = unit_of(raw)
+    assert (codes(unit), unit.bootstrap_method.tolist()) == (["CLS-CP-CYCLE"], [-1])
+
+
 def test_progress_counts_class_files() -> None:
     seen: list[int] = []
     classes = [(f"T{number}.class", RawClass(name=f"T{number}").encoded()) for number in range(150)]

@@ -5,6 +5,7 @@ import random
 import struct
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -165,6 +166,20 @@ def _version_values() -> Iterator[str]:
         yield f"{each}/A.class"
         yield f"{each}/A.class/"
     yield "11/META-INF/versions/9/A.class"
+
+
+def test_files_are_read_as_streams_give_them(tmp_path: Path) -> None:
+    listed = b"a.One\nb.Two\n"
+    items = {
+        f"META-INF/services/{size}-{method}": Item(b"", listed, method, size=size)
+        for size in (0, 1, 6, 12, 13, 0xFFFFFFF0)
+        for method in (0, 8)
+    }
+    path = tmp_path / "x.jar"
+    path.write_bytes(build([replace(item, name=name.encode()) for name, item in items.items()]))
+    (archive,) = Opener(Limits(), 17, []).open(path, "x.jar", "application")
+    answers = jvm.ask([f"read {path} {name.encode().hex()}" for name in items], tmp_path)
+    assert [bytes.fromhex(each) for each in answers] == [archive.read(name) for name in items]
 
 
 def test_the_same_names_are_classes(tmp_path: Path) -> None:
