@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cypher.program import JDK, Program
 from cypher.schema import NONE, Facts, Int32
 from engine import direct
-from engine.direct import DirectFlow, calls_of
+from engine.direct import DirectFlow
 from engine.solver import Solver
 
 # From more names than this, a reflective call of the JDK chooses by a table, which is not followed.
@@ -44,7 +44,8 @@ class Confined:
     def __init__(self, program: Program, on: bool) -> None:
         self._program, self._on = program, on
         self._covered: dict[int, bool] = {}
-        self._flow, self._added = DirectFlow(self._follows), 0
+        self._flow = DirectFlow(self._follows, self.covers)
+        self._added = 0
         self.operands: dict[int, bool] = {}  # and whether they are in the JDK's code
         self._searched = 0
 
@@ -95,13 +96,9 @@ class Confined:
         self._searched = steps
         self._flow.add(batches[self._added :])
         self._added = len(batches)
-        calls = calls_of(solver, parameters, cut, opaque, self.covers)
-        inside = [each for each in operands if self.operands.get(each)]
-        outside = [each for each in operands if not self.operands.get(each)]
-        found = self._flow.region(np.array(inside, np.int32), calls, everywhere=False)
-        beyond = self._flow.region(np.array(outside, np.int32), calls, everywhere=True)
+        index = self._flow.index(solver, parameters, cut, opaque)
         for operand in operands:
-            origins = direct.origins(found if self.operands.get(operand) else beyond, operand)
+            origins = self._flow.origins(index, operand, everywhere=not self.operands.get(operand))
             texts = {each for each in origins if each[0] == direct.TEXT}
             if len(texts) > MOST_NAMES:
                 origins = origins - texts | {(direct.OTHER, NONE)}

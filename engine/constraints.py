@@ -327,10 +327,6 @@ class Constraints:
             registered = objects[np.isin(new.type, finalized)]
             self.solver.new(np.full(registered.size, self.pool(FINALIZABLE), np.int32), registered)
 
-    def allocated_types(self) -> Int32:
-        """Returns the types of which the program makes objects, as far as it was entered."""
-        return self._merged.items()[0]
-
     def _has_finalizer(self, type_: int) -> bool:
         """Returns whether a class overrides `Object.finalize` (JLS 12.6); that of enums does nothing (JLS 8.9.2)."""
         chain = []

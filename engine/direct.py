@@ -5,24 +5,28 @@
     Direct(r) :- Direct(x), Result(s, x), Calls(s, m), Returns(m, r).
     Direct(z) :- Direct(x), Load(y, f, x), Store(z, f, w), Followed(f).
 
-What was entered by way of a result is left by the same call again (the last DEPTH of them).
+What was entered by way of a result is left by the same call again (the last three of them).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.schema import Facts, Int32, Rows
+from cypher.schema import Facts, Int32, Int64, Rows
 from engine.solver import Solver
 
-# What defines a variable, and what the value is: a variable, a text, a type, a site or nothing.
-COPY, TEXT, TYPE, RESULT, FIELD, RETURNED, PASSED, STORED, OTHER, OUTSIDE = range(10)
+if TYPE_CHECKING:
+    from engine.kernel import state
+
+# The most states of a search: a variable, with the calls by which it was come to.
+STATES = 20_000
+# What defines a variable, and what comes of it, as `engine.kernel.paths` has it.
+COPY, TEXT, TYPE, RESULT, FIELD, OTHER, OUTSIDE = range(7)
 _DEFINITIONS: tuple[tuple[type[tuple[Any, ...]], int, str, str], ...] = (
     (schema.Assign, COPY, "target", "source"),
     (schema.Cast, COPY, "target", "source"),
@@ -33,101 +37,50 @@ _DEFINITIONS: tuple[tuple[type[tuple[Any, ...]], int, str, str], ...] = (
     (schema.StaticLoad, FIELD, "target", "field"),
     *((relation, OTHER, "target", "target") for relation in (schema.New, schema.ArrayLoad, schema.Catch)),
 )  # fmt: skip
-# The most calls that a search keeps in mind, and the most states that it looks at.
-DEPTH, STATES = 3, 20_000
-# A parameter to which more calls pass something, and a call of more methods, are not followed any further.
-MOST_CALLS, MOST_CALLEES = 300, 50
-
-_Context: TypeAlias = tuple[int, ...]
-Step: TypeAlias = tuple[int, int, int]  # kind of definition, its value, and the call it goes by
-
-
-class Calls(NamedTuple):
-    """The call graph by callee and by site, the reached methods by their first variables, and what each returns."""
-
-    site: Int32  # ordered by callee
-    callee: Int32
-    from_site: Int32  # ordered by site
-    to_callee: Int32
-    first: Int32  # ascending
-    method: Int32
-    parameters: Int32
-    returned: Int32  # by the method's id
-    outside: NDArray[np.bool_]  # of those methods, in the order of their first variables
-    cut: NDArray[np.bool_]  # by site: what it returns is not what its callees do
-    pointers: int
-
-
-def calls_of(
-    solver: Solver,
-    parameters: Int32,
-    cut: NDArray[np.bool_],
-    opaque: Callable[[Int32], NDArray[np.bool_]],
-    inside: Callable[[Int32], NDArray[np.bool_]],
-) -> Calls:
-    """Returns the call graph that `solver` has come to, without calls of `opaque` methods.
-
-    `parameters` is their number, by a method's id; `inside` says which methods are of the code that is searched.
-    """
-    sites, callees = solver.calls_made()
-    entered = ~opaque(callees)
-    sites, callees = sites[entered], callees[entered]
-    by_callee, by_site = np.argsort(callees, kind="stable"), np.argsort(sites, kind="stable")
-    reached = solver.reached()
-    firsts = solver.first_variables(reached)
-    by_first = np.argsort(firsts, kind="stable")
-    returned = np.full(parameters.size, -1, np.int32)
-    returned[reached] = firsts + parameters[reached]
-    return Calls(
-        sites[by_callee], callees[by_callee], sites[by_site], callees[by_site],
-        firsts[by_first], reached[by_first], parameters[reached[by_first]], returned,
-        ~inside(reached[by_first]), cut,
-        solver.statistics().pointers,
-    )  # fmt: skip
 
 
 class DirectFlow:
-    """The definitions of variables, from facts that are added batch by batch.
+    """The definitions of variables, from facts that are added batch by batch, and searches over them.
 
-    `follows(field)` says whether what is loaded from a field comes from what is stored to it, in whatever object.
+    `follows(field)` says whether what is loaded from a field comes from what is stored to it, in whatever object;
+    `inside` which methods are of the code that is searched.
     """
 
-    def __init__(self, follows: Callable[[int], bool]) -> None:
+    def __init__(
+        self,
+        follows: Callable[[int], bool],
+        inside: Callable[[Int32], NDArray[np.bool_]],
+    ) -> None:
         self._follows: dict[int, bool] = {}
-        self._ask = follows
-        self._runs: list[tuple[Int32, Int32, Int32]] = []  # (target, kind, value), ordered by target
-        self._stores: list[tuple[Int32, Int32]] = []  # (field, source), ordered by field
+        self._ask, self._inside = follows, inside
+        self._definitions: list[tuple[Int32, Int32, Int32]] = []  # (target, kind, value)
+        self._stores: list[tuple[Int32, Int32]] = []  # (field, source)
         self._arguments: list[tuple[Int32, Int32, Int32]] = []  # (site, position, variable), ordered by site
+        self._walk: state.Walk | None = None
 
     def add(self, batches: list[Facts]) -> None:
         """Adds facts; sites are above those of batches before."""
-        columns: list[list[Int32]] = [[], [], []]
-        stores: list[Rows] = []
         for facts in batches:
-            stores += [facts[each] for each in (schema.Store, schema.StaticStore) if each in facts]
+            for each in (schema.Store, schema.StaticStore):
+                if stores := facts.get(each):
+                    self._add_stores(stores)
             for relation, kind, target, value in _DEFINITIONS:
-                rows = facts.get(relation)
-                if rows is not None:
-                    columns[0].append(getattr(rows, target))
-                    columns[1].append(np.full(len(rows), kind, np.int32))
-                    columns[2].append(getattr(rows, value))
-            arguments = facts.get(schema.Argument)
-            if arguments is not None:
+                if rows := facts.get(relation):
+                    self._add_definitions(kind, getattr(rows, target), getattr(rows, value))
+            if arguments := facts.get(schema.Argument):
                 self._arguments.append((arguments.site, arguments.position, arguments.variable))
-        if columns[0]:
-            targets, kinds, values = map(np.concatenate, columns)
-            loaded = kinds == FIELD
-            kinds[loaded] = np.where(self._followed(values[loaded]), FIELD, OTHER)
-            values[kinds == OTHER] = -1
-            order = np.argsort(targets, kind="stable")
-            order = order[targets[order] >= 0]
-            self._runs.append((targets[order], kinds[order], values[order]))
-        if stores:
-            fields = np.concatenate([each.field for each in stores])
-            sources = np.concatenate([each.source for each in stores])
-            order = np.argsort(fields, kind="stable")
-            order = order[self._followed(fields[order]) & (sources[order] >= 0)]
-            self._stores.append((fields[order], sources[order]))
+
+    def _add_stores(self, stores: Rows) -> None:
+        kept = self._followed(stores.field) & (stores.source >= 0)
+        self._stores.append((stores.field[kept], stores.source[kept]))
+
+    def _add_definitions(self, kind: int, targets: Int32, values: Int32) -> None:
+        kinds = np.full(targets.size, kind, np.int32)
+        if kind == FIELD:
+            kinds[~self._followed(values)] = OTHER
+        values = np.where(kinds == OTHER, -1, values).astype(np.int32)
+        kept = targets >= 0
+        self._definitions.append((targets[kept], kinds[kept], values[kept]))
 
     def _followed(self, fields: Int32) -> NDArray[np.bool_]:
         distinct, inverse = np.unique(fields, return_inverse=True)
@@ -137,137 +90,69 @@ class DirectFlow:
         mask: NDArray[np.bool_] = np.array([self._follows[each] for each in distinct.tolist()], bool)[inverse]
         return mask
 
-    def region(self, roots: Int32, calls: Calls, everywhere: bool) -> dict[int, list[Step]]:
-        """Returns the definitions of every variable from which the `roots` may get something.
+    def index(
+        self,
+        solver: Solver,
+        parameters: Int32,
+        cut: NDArray[np.bool_],
+        opaque: Callable[[Int32], NDArray[np.bool_]],
+    ) -> state.Index:
+        """Returns what searches go by: the facts so far, and the call graph that `solver` has come to.
 
-        Unless it goes everywhere, the search ends at variables of methods outside, with a step that says so.
+        `parameters` is the number of parameters of each method, by its id; `cut` says of which sites the results
+        come from a model or the rules, `opaque` which methods no search enters.
         """
-        steps: dict[int, list[Step]] = defaultdict(list)
-        arguments = self._joined_arguments()
-        seen = np.zeros(calls.pointers, bool)
-        frontier = np.unique(roots)
-        while frontier.size:
-            seen[frontier] = True
-            if not everywhere:
-                at = np.searchsorted(calls.first, frontier, side="right") - 1
-                outside = (at >= 0) & calls.outside[at]
-                for variable in frontier[outside].tolist():
-                    steps[variable].append((OUTSIDE, variable, -1))
-                frontier = frontier[~outside]
-            found = [*self._defined(frontier, calls), _passed(frontier, calls, arguments)]
-            following = []
-            for targets, kinds, values, sites in found:
-                for target, *step in zip(
-                    targets.tolist(), kinds.tolist(), values.tolist(), sites.tolist(), strict=True
-                ):
-                    steps[target].append(tuple(step))
-                following.append(values[np.isin(kinds, (COPY, RETURNED, PASSED, STORED))])
-            frontier = np.unique(np.concatenate(following))
-            frontier = frontier[~seen[frontier]]
-        return steps
+        from engine.kernel.state import Index
 
-    def _joined_arguments(self) -> tuple[Int32, Int32, Int32]:
-        if len(self._arguments) > 1:
-            sites, positions, variables = (
-                np.concatenate(each) for each in zip(*self._arguments, strict=True)
-            )
-            self._arguments = [(sites, positions, variables)]
-        return self._arguments[0] if self._arguments else (_NONE, _NONE, _NONE)
+        self._definitions = [_joined(self._definitions, 3)]
+        self._stores, self._arguments = [_joined(self._stores, 2)], [_joined(self._arguments, 3)]
+        (target, kind, value), (field, source) = self._definitions[0], self._stores[0]
+        site, position, argument = self._arguments[0]
+        called, callee = solver.calls_made()
+        entered = ~opaque(callee)
+        called, callee = called[entered], callee[entered]
+        reached = solver.reached()
+        firsts = solver.first_variables(reached)
+        ordered = np.argsort(firsts, kind="stable")
+        reached, firsts = reached[ordered], firsts[ordered]
+        returned = np.full(parameters.size, -1, np.int32)
+        returned[reached] = firsts + parameters[reached]
+        by_target, by_field = np.argsort(target, kind="stable"), np.argsort(field, kind="stable")
+        by_site, by_callee = np.argsort(called, kind="stable"), np.argsort(callee, kind="stable")
+        pointers = solver.statistics().pointers
+        return Index(
+            _starts(target, pointers), kind[by_target], value[by_target],
+            _starts(field, max(self._follows, default=-1) + 1), source[by_field],
+            _starts(site, cut.size), position, argument,
+            _starts(called, cut.size), callee[by_site],
+            _starts(callee, parameters.size), called[by_callee],
+            cut.astype(np.int32), returned, firsts, reached, parameters[reached],
+            (~self._inside(reached)).astype(np.int32),
+        )  # fmt: skip
 
-    def _defined(self, frontier: Int32, calls: Calls) -> Iterator[tuple[Int32, Int32, Int32, Int32]]:
-        """Yields (target, kind, value, site) of what defines the variables; results with what each callee returns."""
-        for targets, kinds, values in self._runs:
-            index, _ = _ranges(targets, frontier)
-            target, kind, value = targets[index], kinds[index], values[index]
-            loaded, returning = kind == FIELD, kind == RESULT
-            returning[returning] = ~calls.cut[value[returning]]
-            yield from self._stored(target[loaded], value[loaded])
-            yield _returned(target[returning], value[returning], calls)
-            others = ~(loaded | returning)
-            none = np.full(np.count_nonzero(others), -1, np.int32)
-            yield target[others], kind[others], value[others], none
+    def origins(self, index: state.Index, operand: int, everywhere: bool) -> set[tuple[int, int]]:
+        """Returns (kind, value) of where what comes to `operand` begins: TEXT, TYPE, RESULT, OUTSIDE, or OTHER and -1.
 
-    def _stored(self, targets: Int32, fields: Int32) -> Iterator[tuple[Int32, Int32, Int32, Int32]]:
-        """Yields (target, kind, value, site) of what is stored to the fields that variables are loaded from."""
-        for stored, sources in self._stores if targets.size else ():
-            index, repeats = _ranges(stored, fields)
-            none = np.full(index.size, -1, np.int32)
-            yield np.repeat(targets, repeats), np.full(index.size, STORED, np.int32), sources[index], none
+        Unless it goes everywhere, the search ends at variables of methods outside.
+        """
+        from engine.kernel import paths
+        from engine.kernel.state import new_walk
+
+        if self._walk is None:
+            self._walk = new_walk(STATES)
+        number = paths.search(index, self._walk, operand, everywhere)
+        return set(zip(self._walk.kind[:number].tolist(), self._walk.value[:number].tolist(), strict=True))
 
 
-_UNDEFINED: list[Step] = [(OTHER, -1, -1)]
-_NONE: Int32 = np.empty(0, np.int32)
+def _joined(parts: Sequence[tuple[Int32, ...]], columns: int) -> Any:
+    """Returns the columns of all parts as one."""
+    if not parts:
+        return (np.empty(0, np.int32),) * columns
+    return tuple(np.ascontiguousarray(np.concatenate(each), np.int32) for each in zip(*parts, strict=True))
 
 
-def _ranges(
-    ordered: Int32, wanted: Int32, most: int | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns where each of `wanted` stands in an ordered column, one after the other, and how often each.
-
-    What stands there more often than `most` is left out.
-    """
-    starts = np.searchsorted(ordered, wanted)
-    lengths = np.searchsorted(ordered, wanted, side="right") - starts
-    if most is not None:
-        lengths[lengths > most] = 0
-    total = int(lengths.sum())
-    offsets = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.repeat(starts, lengths) + offsets, lengths
-
-
-def _returned(targets: Int32, sites: Int32, calls: Calls) -> tuple[Int32, Int32, Int32, Int32]:
-    """Returns (target, kind, value, site) of what the callees of sites return."""
-    made, repeats = _ranges(calls.from_site, sites, MOST_CALLEES)
-    returned = calls.returned[calls.to_callee[made]]
-    kinds = np.full(made.size, RETURNED, np.int32)
-    return np.repeat(targets, repeats), kinds, returned, np.repeat(sites, repeats)
-
-
-def _passed(
-    frontier: Int32, calls: Calls, arguments: tuple[Int32, Int32, Int32]
-) -> tuple[Int32, Int32, Int32, Int32]:
-    """Returns (target, kind, value, site) of the arguments that calls pass to those that are parameters."""
-    at = np.searchsorted(calls.first, frontier, side="right") - 1
-    position = frontier - calls.first[at]
-    is_parameter = (at >= 0) & (position < calls.parameters[at])
-    targets, position, callee = frontier[is_parameter], position[is_parameter], calls.method[at[is_parameter]]
-    made, repeats = _ranges(calls.callee, callee, MOST_CALLS)
-    sites, targets, position = calls.site[made], np.repeat(targets, repeats), np.repeat(position, repeats)
-    passed, repeats = _ranges(arguments[0], sites)
-    same = arguments[1][passed] == np.repeat(position, repeats)
-    targets, sites, values = (
-        np.repeat(targets, repeats)[same],
-        np.repeat(sites, repeats)[same],
-        arguments[2][passed][same],
-    )
-    return targets, np.full(targets.size, PASSED, np.int32), values, sites
-
-
-def origins(steps: Mapping[int, list[Step]], operand: int) -> set[tuple[int, int]]:
-    """Returns (kind, value) of where what comes to `operand` begins: TEXT, TYPE, RESULT, OUTSIDE, or OTHER and -1."""
-    found: set[tuple[int, int]] = set()
-    seen: set[tuple[int, _Context]] = {(operand, ())}
-    pending: list[tuple[int, _Context]] = [(operand, ())]
-    while pending:
-        variable, context = pending.pop()
-        for kind, value, site in steps.get(variable, _UNDEFINED):
-            if kind == COPY:
-                state = value, context
-            elif kind == STORED:
-                state = value, ()
-            elif kind == PASSED:
-                if context and context[-1] != site:
-                    continue
-                state = value, context[:-1]
-            elif kind == RETURNED:
-                state = value, (*context, site)[-DEPTH:]
-            else:
-                found.add((kind, value))
-                continue
-            if state not in seen:
-                seen.add(state)
-                pending.append(state)
-        if len(seen) > STATES:
-            found.add(_UNDEFINED[0][:2])
-            break
-    return found
+def _starts(column: Int32, size: int) -> Int64:
+    """Returns where the rows of each number below `size` begin when they are ordered by it, and where the last end."""
+    starts = np.zeros(size + 1, np.int64)
+    np.cumsum(np.bincount(column, minlength=size), out=starts[1:])
+    return starts

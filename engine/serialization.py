@@ -1,12 +1,19 @@
 """Object serialization: which methods streams call back, and what objects that are read may be.
 
-    Deserialized(o_t) :- t <: Serializable, t of the program or made by it.
+    Deserialized(o)   :- Type(o, t), t <: Serializable.
+    Deserialized(o_t) :- t <: Serializable, t <: u, Read(v), Cast(v, u, w).
+    Read(v)           :- "ObjectInputStream.readObject", Result(i, v).
+    Read(w)           :- Read(v), Assign(w, v).
+    Read(w)           :- Read(v), Returns(m, v), Calls(s, m), Result(s, w).
     o_t.f ∋ o         :- Deserialized(o_t), Deserialized(o), f a field of t, o <: type(f).
     Written(o)        :- "ObjectOutputStream.writeObject", actual(i, 1, v), points-to(v, o).
     Written(o')       :- Written(o), o.f ∋ o'.
 
 Source: Java Object Serialization Specification, 1.10 to 1.13, 2.3 to 2.5, 3.1 to 3.7. What is in a stream is not
-known: whatever could be in one is taken to be there, once code outside the JDK reads one.
+known: what the program could have written is taken to be there, which is what it makes, and what it expects there,
+once code outside the JDK reads one. (That it could be any class of the program is true, but of use to nobody.)
+An object that is made stands for its copy too, so that this has what is in its fields; unless its class reads it
+in a way of its own, which must not change what is made.
 """
 
 from __future__ import annotations
@@ -49,6 +56,8 @@ class Serialization:
         self._saved: set[int] = set()
         self._hooked: set[str] = set()
         self._made: set[int] = set()
+        self._results: list[int] = []  # of reading, outside the JDK
+        self._entered = 0  # objects
         for named, means in ((READERS, self._read), (WRITERS, self._write)):
             for owner, name in named:
                 models.on_site(SiteModel(owner, name, "", means))
@@ -61,6 +70,7 @@ class Serialization:
             )
         if not constraints.confined.covers_one(call.method):
             self._reading = call.site
+            self._results.append(call.result)
         self._join(call, 0, INPUTS)
 
     def _write(self, constraints: Constraints, call: SiteCall) -> None:
@@ -80,9 +90,7 @@ class Serialization:
     def extend(self, solver: Solver) -> None:
         """Enters what follows for classes that came up since the last call."""
         if self._reading >= 0:
-            listed = () if self._restored else self._program.concrete_subtypes_of(self._serializable)
-            self._made = set(self._constraints.allocated_types().tolist())
-            for type_ in (*listed, *sorted(self._made)):
+            for type_ in (*self._take_made(solver), *self._expected(solver)):
                 if type_ not in self._restored and self._may_be_read(type_):
                     self._restore(type_)
         if self._writing >= 0:
@@ -111,12 +119,66 @@ class Serialization:
             constraints.call(cause, VIRTUAL, signature, receiver, arguments, constraints.pool(objects))
 
     # --- reading
+    def _take_made(self, solver: Solver) -> list[int]:
+        """Has the objects made since the last call be in streams, if they may be; returns their types."""
+        objects = np.arange(self._entered, solver.statistics().objects, dtype=np.int32)
+        self._entered += objects.size
+        types = solver.types_of(objects)
+        found = [each for each in np.unique(types).tolist() if self._may_be_read(each)]
+        for obj in objects[np.isin(types, [each for each in found if self._is_plain(each)])].tolist():
+            self._constraints.put(self._constraints.pool(DESERIALIZED), obj)
+        self._made.update(found)
+        return found
+
+    def _is_plain(self, type_: int) -> bool:
+        """Returns whether what is read of the class has the fields of what was written, and nothing else is done."""
+        program = self._program
+        if program.name_of_type(type_).startswith("[") or self._externalizable in program.supertypes_of(
+            type_
+        ):
+            return False
+        superclass = program.superclass_of(type_)
+        if superclass >= 0 and program.name_of_type(superclass) == RECORD:
+            return False
+        return not any(
+            program.method_of(each, "readObject", f"(L{INPUT};)V") >= 0
+            or program.method_of(each, "writeObject", f"(L{OUTPUT};)V") >= 0
+            or any(
+                program.name_of_field(field)[1] == "serialPersistentFields"
+                for field in program.fields_of(each)
+            )
+            for each in self._serializable_classes(type_)
+        )
+
+    def _expected(self, solver: Solver) -> Iterator[int]:
+        """Yields the classes of the program's own types to which it casts what it reads."""
+        program, batches = self._program, self._constraints.batches
+        assigns, invokes, casts = (
+            schema.concatenate([each[relation] for each in batches if relation in each])
+            for relation in (schema.Assign, schema.Invoke, schema.Cast)
+        )
+        reached, (called, callee) = solver.reached(), solver.calls_made()
+        returned = solver.first_variables(reached) + self._constraints.parameters.of(reached)
+        found = np.empty(0, np.int32)
+        following = np.array(self._results, np.int32)
+        while following.size:
+            found = np.union1d(found, following)
+            passed_on = called[np.isin(callee, reached[np.isin(returned, following)])]
+            following = np.concatenate(
+                (
+                    assigns.target[np.isin(assigns.source, following)],
+                    invokes.result[np.isin(invokes.site, passed_on)],
+                )
+            )
+            following = np.setdiff1d(following[following >= 0], found)
+        for type_ in np.unique(casts.type[np.isin(casts.source, found)]).tolist():
+            if not program.flags_of_type(type_) & JDK:
+                yield from program.concrete_subtypes_of(type_)
+
     def _may_be_read(self, type_: int) -> bool:
         """Returns whether objects of the class are taken to be in streams: see PLAIN."""
         program = self._program
         if self._serializable not in program.supertypes_of(type_):
-            return False
-        if program.flags_of_type(type_) & JDK and type_ not in self._made:
             return False
         above = (each for each in _superclasses(program, type_) if program.flags_of_type(each) & JDK)
         of_jdk = next(above, NONE)
@@ -135,9 +197,14 @@ class Serialization:
                 if program.flags_of_field(field) & ENUM:
                     constraints.add(schema.StaticLoad, NONE, NONE, field, pool)
             return
-        made, receiver = constraints.object(heap.ENTRY, type_), constraints.fresh()
-        constraints.put(receiver, made)
-        constraints.put(pool, made)
+        receiver = constraints.fresh()
+        copied = type_ in self._made and self._is_plain(type_)
+        if copied:
+            constraints.add(schema.Cast, NONE, NONE, pool, type_, receiver)
+        else:
+            made = constraints.object(heap.ENTRY, type_)
+            constraints.put(receiver, made)
+            constraints.put(pool, made)
         if program.name_of_type(type_).startswith("["):
             constraints.add(schema.ArrayStore, NONE, NONE, pool, NONE, receiver)
             return
@@ -148,7 +215,7 @@ class Serialization:
             self._special(type_, "<init>", "()V", receiver)
             self._virtual("readExternal", "(Ljava/io/ObjectInput;)V", receiver, INPUTS)
         else:
-            self._restore_fields(type_, receiver)
+            self._restore_fields(type_, receiver, copied)
         for declaring in _superclasses(program, type_):
             resolve = program.method_of(declaring, "readResolve", "()Ljava/lang/Object;")
             if resolve >= 0:
@@ -156,14 +223,14 @@ class Serialization:
                 break
         self._restore_lambda(type_)
 
-    def _restore_fields(self, type_: int, receiver: int) -> None:
+    def _restore_fields(self, type_: int, receiver: int, copied: bool) -> None:
         constraints, program = self._constraints, self._program
         serializable = self._serializable_classes(type_)
         above = program.superclass_of(serializable[-1])
         if above >= 0:
             self._special(above, "<init>", "()V", receiver)
         for declaring in serializable:
-            for field, of_type in self._fields(declaring):
+            for field, of_type in () if copied else self._fields(declaring):
                 value = constraints.fresh()
                 constraints.add(schema.Cast, NONE, NONE, constraints.pool(DESERIALIZED), of_type, value)
                 constraints.add(schema.Store, NONE, NONE, value, field, receiver)

@@ -62,6 +62,8 @@ def _types() -> dict[str, Any]:
     named = {each.instance_class.__name__: each for each in state.types[:-1]}
     return named | {
         "State": state,
+        "Index": typeof(pools.no_index()),
+        "Walk": typeof(pools.new_walk(1)),
         "Nodes": typeof(pools.reserve(1, pools.NODE)),
         "Methods": typeof(pools.reserve(1, pools.METHOD)),
         "Counters": int64[::1],

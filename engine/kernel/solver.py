@@ -6,7 +6,7 @@ import numpy as np
 
 from cypher.program import MethodRows, TypeRows
 from cypher.schema import STATIC, Int32, Int64
-from engine.kernel import closure, doors
+from engine.kernel import closure, doors, paths  # noqa: F401 compiled with the rest
 from engine.kernel import state as pools
 from engine.kernel.state import Capacity, State, new_state
 from engine.solver import PointsToRows, Statistics

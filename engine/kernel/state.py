@@ -266,3 +266,54 @@ def new_state(capacity: Capacity) -> State:
         ),
         np.zeros(64, np.int64),
     )  # fmt: skip
+
+
+class Index(NamedTuple):
+    """What a search of direct flow goes by. `…_at` says where the rows of each variable, field, site or method begin."""
+
+    definition_at: Array
+    kind: Array
+    definition: Array
+    store_at: Array
+    stored: Array
+    argument_at: Array
+    position: Array
+    argument: Array
+    callee_at: Array  # by site
+    callee: Array
+    caller_at: Array  # by method
+    caller: Array
+    cut: Array  # by site: what it returns is not what its callees do
+    returned: Array  # by method
+    first: Array  # of the reached methods, ascending; likewise the columns below
+    method: Array
+    parameters: Array
+    outside: Array
+
+
+class Walk(NamedTuple):
+    """What a search of direct flow has come to, in columns: states and findings, each with the table that finds them."""
+
+    variable: Array
+    first: Array
+    second: Array
+    third: Array
+    state_slot: Array
+    kind: Array
+    value: Array
+    found_slot: Array
+    fill: Array
+
+
+def new_walk(states: int) -> Walk:
+    """Returns room for so many states and so many findings."""
+    rows, slots = (np.zeros(states, np.int32) for _ in range(6)), 1 << (2 * states).bit_length()
+    variable, first, second, third, kind, value = rows
+    state_slot, found_slot = np.zeros(slots, np.int32), np.zeros(slots, np.int32)
+    return Walk(variable, first, second, third, state_slot, kind, value, found_slot, np.zeros(2, np.int64))
+
+
+def no_index() -> Index:
+    """Returns one without rows."""
+    at, column = np.zeros(1, np.int64), np.zeros(0, np.int32)
+    return Index(*(at if name.endswith("_at") else column for name in Index._fields))
