@@ -38,6 +38,15 @@ _FOLLOWED = frozenset(
 )
 
 
+# What the JDK's code makes sure of before its reflective calls: classes that come to them by direct flow are subtypes.
+# By class and beginning of a method's name; the first that applies counts.
+CHECKED = (
+    ("java/io/ObjectStreamClass", "lambda$canonicalRecordCtr", "java/lang/Record"),
+    ("java/io/ObjectStreamClass", "getExternalizableConstructor", "java/io/Externalizable"),
+    ("java/io/ObjectStreamClass", "", "java/io/Serializable"),
+)
+
+
 class Confined:
     """Which methods are of the JDK, which types are confined, and the operands that direct flow resolves."""
 
@@ -67,6 +76,14 @@ class Confined:
         if found is None:
             found = self._covered[method] = self._is_of_jdk(self._program.name_of_method(method)[0])
         return found
+
+    def expects(self, method: int) -> int:
+        """Returns the type of which the classes are that reach reflective calls of a method of the JDK, -1 if any may."""
+        declaring, name, _ = self._program.name_of_method(method)
+        for owner, start, supertype in CHECKED:
+            if name.startswith(start) and self._program.name_of_type(declaring) == owner:
+                return self._program.type_named(supertype)
+        return NONE
 
     def confines(self, type_: int) -> bool:
         """Returns whether the generic class object stands for that of `type_`, if it comes up in the JDK's code."""

@@ -113,6 +113,10 @@ def _get_target(constraints: Constraints, call: SiteCall) -> None:
         constraints.call(call.site, VIRTUAL, signature, call.argument(0), (), call.result, call.thrown)
 
 
+def _return_no_class(constraints: Constraints, call: SiteCall) -> None:
+    """Returns no class of the program: the one that is spun is made by the linker (see `loader.lambdas`)."""
+
+
 def _set_target(constraints: Constraints, body: Body) -> None:
     """Sets the target of a call site (`MethodHandleNatives.setCallSiteTargetNormal`)."""
     program = constraints.program
@@ -217,6 +221,7 @@ SITE_MODELS: tuple[SiteModel, ...] = (
             *(f"java/lang/invoke/{kind}CallSite" for kind in ("Constant", "Mutable", "Volatile")),
         )
     ),
+    SiteModel("java/lang/invoke/InnerClassLambdaMetafactory", "spinInnerClass", "", _return_no_class),
     SiteModel("java/security/AccessController", "doPrivileged", "", _run_privileged),
     SiteModel("java/security/AccessController", "doPrivilegedWithCombiner", "", _run_privileged),
 )

@@ -87,6 +87,9 @@ class Reflection:
         self._outside: dict[int, int] = {}
         self._operand: dict[int, int] = {}  # the other way
         self._feeds: dict[int, set[int]] = defaultdict(set)
+        # Of what the program hands to the JDK, the rules that act on it run the initialisers.
+        self._closed: set[int] = set()
+        self._expected: dict[int, int] = {}  # of what classes are at it (`Confined.expects`)
         self._fresh_watches: list[int] = []
         self._linking: list[int] = []
         self._api = {method: each for each in API for method in self._methods(each)}
@@ -223,6 +226,8 @@ class Reflection:
             add({rel.BundleCall: [rel.BundleCall(site, named)]})
         elif each.role == api.INITIALISE:
             add({rel.InitialiseCall: [rel.InitialiseCall(site, subject)]})
+            if self._confined.covers_one(call.method):
+                self._closed.add(subject)
         elif each.role == api.ALLOCATE:
             add({rel.AllocateCall: [rel.AllocateCall(site, subject)]})
         else:
@@ -337,6 +342,8 @@ class Reflection:
         if pointer < 0:
             return
         self._confined.operands[pointer] = self._confined.covers_one(method)
+        if self._confined.operands[pointer]:
+            self._expected[pointer] = self._confined.expects(method)
         if watch and not self._confined.operands[pointer]:
             self._watch(pointer)
 
@@ -381,12 +388,14 @@ class Reflection:
 
     def _arrive(self, row: Any) -> None:
         """Shows the rules what comes to a pointer."""
-        operand = self._operand.get(row[0])
-        self._arrived[type(row)].append(row if operand is None else row._replace(pointer=operand))
+        operand = self._operand.get(row[0], row[0])
+        expected = self._expected.get(operand, NONE) if type(row) is rel.ClassAt else NONE
+        if expected < 0 or (row.type >= 0 and expected in self._program.supertypes_of(row.type)):
+            self._arrived[type(row)].append(row._replace(pointer=operand))
 
     def _feed(self, operand: int, variable: int) -> None:
         """Has an operand in the JDK's code get all that comes to a variable outside."""
-        if variable in self._feeds[operand]:
+        if variable in self._feeds[operand] or operand in self._closed:
             return
         self._feeds[operand].add(variable)
         if operand not in self._outside:
