@@ -47,6 +47,16 @@ CHECKED = (
 )
 
 
+# Names that the JDK's code composes, by class and method with the `Class.forName`: a closed set.
+COMPOSED = {
+    ("sun/util/calendar/CalendarSystem", "forName"): (
+        "sun.util.calendar.Gregorian",
+        "sun.util.calendar.JulianCalendar",
+        "sun.util.calendar.LocalGregorianCalendar",
+    ),
+}
+
+
 class Confined:
     """Which methods are of the JDK, which types are confined, and the operands that direct flow resolves."""
 
@@ -76,6 +86,11 @@ class Confined:
         if found is None:
             found = self._covered[method] = self._is_of_jdk(self._program.name_of_method(method)[0])
         return found
+
+    def composed(self, method: int) -> tuple[str, ...]:
+        """Returns the names that a method of the JDK composes and looks up."""
+        declaring, name, _ = self._program.name_of_method(method)
+        return COMPOSED.get((self._program.name_of_type(declaring), name), ())
 
     def expects(self, method: int) -> int:
         """Returns the type of which the classes are that reach reflective calls of a method of the JDK, -1 if any may."""

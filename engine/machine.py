@@ -12,7 +12,17 @@ from cypher import schema
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
 from engine.constraints import CLASS, FINALIZABLE, OBJECT, RUNNING_THREADS, STRING, Constraints
-from engine.models import LOADER, LOADERS, THREAD, UNCAUGHT
+from engine.models import (
+    LOADER,
+    LOADERS,
+    SPECIES,
+    THREAD,
+    UNCAUGHT,
+    VAR_FORM,
+    VAR_FORMS,
+    VAR_HANDLE,
+    VAR_HANDLES,
+)
 from engine.sites import ENTRY_POINT
 
 GROUP, SYSTEM = "java/lang/ThreadGroup", "java/lang/System"
@@ -37,11 +47,31 @@ LINKING = {
         "linkMethod",
         "linkCallSite",
         "linkDynamicConstant",
+        "classData",
     ),
     "java/lang/invoke/LambdaMetafactory": ("metafactory", "altMetafactory"),
     "java/lang/invoke/StringConcatFactory": ("makeConcat", "makeConcatWithConstants"),
     "java/lang/runtime/ObjectMethods": ("bootstrap",),
     "java/lang/runtime/SwitchBootstraps": ("typeSwitch", "enumSwitch"),
+    # What the code that is generated for handles calls.
+    "java/lang/invoke/DirectMethodHandle": (
+        *(
+            "checkBase",
+            "checkCast",
+            "constructorMethod",
+            "ensureInitialized",
+            "fieldOffset",
+        ),
+        *("internalMemberName", "internalMemberNameEnsureInit", "nullCheck", "staticBase", "staticOffset"),
+    ),
+    "java/lang/invoke/Invokers": (
+        *("checkCustomized", "checkExactType", "checkGenericType", "checkVarHandleGenericType"),
+        *("directVarHandleTarget", "getCallSiteTarget", "maybeCustomize"),
+    ),
+    "java/lang/StringConcatHelper": (
+        *("initialCoder", "mix", "newArray", "newArrayWithSuffix", "newString", "prepend", "simpleConcat"),
+        "stringOf",
+    ),
 }
 
 
@@ -125,28 +155,30 @@ def _load_classes(constraints: Constraints, name: int) -> None:
         call_named(constraints, LOADER, "findNative", [(0, loaders), (1, name)])
 
 
-def _link(constraints: Constraints, name: int) -> None:
+def _link(constraints: Constraints, text: int) -> None:
     """Makes the method types and handles of constant pools, and links `invokedynamic` and dynamic constants with them."""
     program = constraints.program
     classes, anything = constraints.fresh(), constraints.pool(LINKED)
     constraints.put(classes, constraints.generic(program.type_named(CLASS)))
     class_array, array = entry_object(constraints, f"[L{CLASS};"), entry_object(constraints, f"[L{OBJECT};")
     constraints.add(schema.ArrayStore, NONE, NONE, classes, NONE, class_array)
-    for each in (name, classes, array):
+    for each in (text, classes, array):
         constraints.add(schema.Assign, NONE, NONE, each, anything)
     constraints.add(schema.ArrayStore, NONE, NONE, anything, NONE, array)
     lookup = entry_object(constraints, "java/lang/invoke/MethodHandles$Lookup")
     given = {
         CLASS: classes,
-        STRING: name,
+        STRING: text,
         OBJECT: anything,
         f"[L{CLASS};": class_array,
         f"[L{OBJECT};": array,
     }
     given |= {"java/lang/invoke/MethodHandles$Lookup": lookup}
     given |= dict.fromkeys(("java/lang/invoke/MethodType", "java/lang/invoke/MethodHandle"), anything)
-    for owner, names in LINKING.items():
-        type_ = program.type_named(owner)
+    linking = {program.type_named(owner): names for owner, names in LINKING.items()}
+    # Likewise the classes of handles that are bound to values.
+    linking |= dict.fromkeys(program.types_like(SPECIES), ("make",))
+    for type_, names in linking.items():
         for method in program.methods_of(type_) if type_ >= 0 else ():
             if program.name_of_method(method)[1] in names:
                 arguments = [
@@ -155,3 +187,6 @@ def _link(constraints: Constraints, name: int) -> None:
                     if parameter >= 0 and program.name_of_type(parameter) in given
                 ]
                 constraints.call(NONE, STATIC, method, NONE, arguments, anything, origin=ENTRY_POINT)
+    call_named(constraints, VAR_FORM, "getMemberName", [], receiver=constraints.pool(VAR_FORMS))
+    for name in ("checkExactAccessMode", "isDirect"):
+        call_named(constraints, VAR_HANDLE, name, [], receiver=constraints.pool(VAR_HANDLES))

@@ -25,6 +25,9 @@ REFERENCE, LOADER = "java/lang/ref/Reference", "java/lang/ClassLoader"
 # What the JVM keeps: what threads throw and don't catch; references, as they may become pending; class loaders.
 UNCAUGHT, REFERENCES, LOADERS = "uncaught throwables", "references", "class loaders"
 PROVIDERS = "service providers"
+VAR_HANDLE, VAR_FORM = "java/lang/invoke/VarHandle", "java/lang/invoke/VarForm"
+SPECIES, MODULE, MODULES = "java/lang/invoke/BoundMethodHandle$Species_", "java/lang/Module", "modules"
+VAR_HANDLES, VAR_FORMS = "var handles", "forms of var handles"
 FOUND_CLASSES = "classes that class loaders of the program find"
 METAOBJECTS = (CLASS, "java/lang/reflect/Method", "java/lang/reflect/Constructor", "java/lang/reflect/Field")
 WRAPPERS = {
@@ -113,8 +116,10 @@ def _get_target(constraints: Constraints, call: SiteCall) -> None:
         constraints.call(call.site, VIRTUAL, signature, call.argument(0), (), call.result, call.thrown)
 
 
-def _return_no_class(constraints: Constraints, call: SiteCall) -> None:
-    """Returns no class of the program: the one that is spun is made by the linker (see `loader.lambdas`)."""
+def _return_some_class(constraints: Constraints, call: SiteCall) -> None:
+    """Returns a class, but none of the program: the one that is spun is made by the linker (see `loader.lambdas`)."""
+    if call.result >= 0:
+        constraints.put(call.result, constraints.generic(constraints.program.type_named(CLASS)))
 
 
 def _set_target(constraints: Constraints, body: Body) -> None:
@@ -173,6 +178,36 @@ def _return_pool(pool: str) -> Callable[[Constraints, Body], None]:
     return means
 
 
+def _return_array(element: str) -> Callable[[Constraints, Body], None]:
+    """Returns a new array of what stands for all objects of a class."""
+
+    def means(constraints: Constraints, body: Body) -> None:
+        array, type_ = (
+            constraints.program.type_named(f"[L{element};"),
+            constraints.program.type_named(element),
+        )
+        if array >= 0 <= type_:
+            listed = constraints.fresh()
+            constraints.put(listed, constraints.generic(type_))
+            constraints.put(body.returned, constraints.object(heap.NATIVE, array, body.method))
+            constraints.add(schema.ArrayStore, body.method, 0, listed, NONE, body.returned)
+
+    return means
+
+
+def _set_static(owner_prefix: str, name: str) -> Callable[[Constraints, Body], None]:
+    """Sets a static field of all classes whose names begin so to the receiver."""
+
+    def means(constraints: Constraints, body: Body) -> None:
+        program = constraints.program
+        for type_ in program.types_like(owner_prefix):
+            for field in program.fields_of(type_):
+                if program.name_of_field(field)[1] == name:
+                    constraints.add(schema.StaticStore, body.method, 0, body.first, field)
+
+    return means
+
+
 def _get_element(constraints: Constraints, body: Body) -> None:
     constraints.add(schema.ArrayLoad, body.method, 0, body.first, body.returned)
 
@@ -221,7 +256,7 @@ SITE_MODELS: tuple[SiteModel, ...] = (
             *(f"java/lang/invoke/{kind}CallSite" for kind in ("Constant", "Mutable", "Volatile")),
         )
     ),
-    SiteModel("java/lang/invoke/InnerClassLambdaMetafactory", "spinInnerClass", "", _return_no_class),
+    SiteModel("java/lang/invoke/InnerClassLambdaMetafactory", "spinInnerClass", "", _return_some_class),
     SiteModel("java/security/AccessController", "doPrivileged", "", _run_privileged),
     SiteModel("java/security/AccessController", "doPrivilegedWithCombiner", "", _run_privileged),
 )
@@ -236,6 +271,17 @@ BODY_MODELS: tuple[BodyModel, ...] = (
     BodyModel(REFERENCE, "<init>", _join(REFERENCES)),
     BodyModel(REFERENCE, "getAndClearReferencePendingList", _return_pool(REFERENCES)),
     BodyModel(LOADER, "<init>", _join(LOADERS)),
+    BodyModel(VAR_HANDLE, "<init>", _join(VAR_HANDLES)),
+    BodyModel(VAR_FORM, "<init>", _join(VAR_FORMS)),
+    BodyModel(
+        "java/lang/invoke/BoundMethodHandle$SpeciesData", "<init>", _set_static(SPECIES, "BMH_SPECIES")
+    ),
+    BodyModel(MODULE, "<init>", _join(MODULES)),
+    BodyModel(CLASS, "getModule", _return_pool(MODULES)),
+    *(
+        BodyModel(CLASS, f"getDeclared{each}s0", _return_array(f"java/lang/reflect/{each}"))
+        for each in ("Constructor", "Method", "Field")
+    ),
     BodyModel("java/lang/invoke/MethodHandleNatives", "setCallSiteTargetNormal", _set_target),
     BodyModel("java/lang/invoke/MethodHandleNatives", "setCallSiteTargetVolatile", _set_target),
     BodyModel("jdk/internal/perf/Perf", "createLong", _return_new("java/nio/DirectByteBuffer")),

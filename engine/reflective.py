@@ -87,7 +87,8 @@ class Reflection:
         self._outside: dict[int, int] = {}
         self._operand: dict[int, int] = {}  # the other way
         self._feeds: dict[int, set[int]] = defaultdict(set)
-        # Of what the program hands to the JDK, the rules that act on it run the initialisers.
+        # Of what the program hands to the JDK, the rules that act on it run the initialisers; so they do of all for
+        # which there are handles.
         self._closed: set[int] = set()
         self._expected: dict[int, int] = {}  # of what classes are at it (`Confined.expects`)
         self._fresh_watches: list[int] = []
@@ -186,6 +187,7 @@ class Reflection:
         self._ask(named, call.method)
         if each.role == api.FOR_NAME:
             add({rel.ForName: [rel.ForName(site, named, int(each.initialises))]})
+            add({rel.StringAt: [rel.StringAt(named, text) for text in self._confined.composed(call.method)]})
             if call.result >= 0 and not self._confined.covers_one(call.method):
                 found = self._constraints.pool(FOUND_CLASSES)
                 self._constraints.add(schema.Assign, call.method, call.offset, found, call.result)
@@ -225,9 +227,13 @@ class Reflection:
         elif each.role == api.RESOURCE_BUNDLE:
             add({rel.BundleCall: [rel.BundleCall(site, named)]})
         elif each.role == api.INITIALISE:
-            add({rel.InitialiseCall: [rel.InitialiseCall(site, subject)]})
-            if self._confined.covers_one(call.method):
+            if not self._confined.covers_one(call.method):
+                add({rel.InitialiseCall: [rel.InitialiseCall(site, subject)]})
+            elif not self._program.name_of_type(self._program.name_of_method(call.method)[0]).startswith(
+                "java/lang/invoke/"
+            ):
                 self._closed.add(subject)
+                add({rel.InitialiseCall: [rel.InitialiseCall(site, subject)]})
         elif each.role == api.ALLOCATE:
             add({rel.AllocateCall: [rel.AllocateCall(site, subject)]})
         else:
