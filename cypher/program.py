@@ -15,6 +15,7 @@ NATIVE, INTERFACE, ABSTRACT, SYNTHETIC, ANNOTATION, ENUM = 0x100, 0x200, 0x400, 
 PHANTOM = 1 << 20
 APPLICATION = 1 << 21
 JDK = 1 << 22  # of types: the JDK defines it
+UNREADABLE = 1 << 23  # of methods: the body could not be read
 
 
 class TypeRows(NamedTuple):

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, JDK, NATIVE
+from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, JDK, NATIVE, UNREADABLE
 from cypher.schema import NONE, SPECIAL, VIRTUAL, Facts, Int32
 from engine import heap
-from engine.constraints import CLASS, MADE_ARRAYS, OBJECT, RUNNING_THREADS, Constraints
+from engine.constraints import CLASS, MADE_ARRAYS, OBJECT, RUNNING_THREADS, THROWABLE, Constraints
+from engine.unknown import UnknownObjects
 
 THREAD = "java/lang/Thread"
 CALL_SITE, HANDLE = "java/lang/invoke/CallSite", "java/lang/invoke/MethodHandle"
@@ -309,6 +310,7 @@ class Models:
     def __init__(self, constraints: Constraints) -> None:
         self._constraints = constraints
         program = constraints.program
+        self._unknown = UnknownObjects(constraints)
         self._sites: dict[int, SiteModel] = {}
         for model in SITE_MODELS:
             self.on_site(model)
@@ -360,14 +362,26 @@ class Models:
         program = self._constraints.program
         for method, first in zip(methods.tolist(), firsts.tolist(), strict=True):
             flags = program.flags_of_method(method)
-            if method not in self._bodies and not flags & NATIVE:
+            if method not in self._bodies and not flags & (NATIVE | UNREADABLE):
                 continue
             parameters = len(program.parameter_types(method)) + (not flags & ACC_STATIC)
             body = Body(method, first, parameters)
             if method in self._bodies:
                 self._bodies[method].means(self._constraints, body)
+            elif flags & UNREADABLE:
+                self._return_anything(body)
             else:
                 self._return_something(body)
+
+    def _return_anything(self, body: Body) -> None:
+        """A method whose body can't be read returns and throws any object that its declaration lets it."""
+        constraints, program = self._constraints, self._constraints.program
+        descriptor = program.name_of_method(body.method)[2].rpartition(")")[2]
+        named = descriptor[1:-1] if descriptor[0] == "L" else descriptor
+        for name, pointer in ((named, body.returned), (THROWABLE, body.returned + 1)):
+            type_ = program.type_named(name)
+            if type_ >= 0:
+                constraints.add(schema.Assign, body.method, 0, self._unknown.pointer(type_), pointer)
 
     def _return_something(self, body: Body) -> None:
         """A native method returns a new object of its return type, if that is a class that has instances."""

@@ -8,7 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cypher.program import ABSTRACT, ACC_STATIC, APPLICATION, PRIVATE, PROTECTED, PUBLIC, MethodRows, TypeRows
+from cypher.program import (
+    ABSTRACT,
+    ACC_STATIC,
+    APPLICATION,
+    PRIVATE,
+    PROTECTED,
+    PUBLIC,
+    UNREADABLE,
+    MethodRows,
+    TypeRows,
+)
 from cypher.schema import NONE, Int32, Int64
 from loader.csr import Growing, spans
 from loader.hierarchy import MADE, Types
@@ -16,6 +26,7 @@ from loader.names import INITIALISER, package_of
 from loader.overriding import Overriding
 from loader.part import Part
 from loader.signatures import Signatures
+from loader.unit import DROPPED
 
 
 class MadeMethod(NamedTuple):
@@ -154,7 +165,8 @@ class Methods:
             here = np.flatnonzero(where == which)
             there = rows[here]
             plain[here] = self.signatures.of_refs(part, part.unit.method_signature[there])
-            flags[here] = part.unit.method_flags[there]
+            unreadable = part.unit.method_code[there] == DROPPED
+            flags[here] = part.unit.method_flags[there] | np.where(unreadable, UNREADABLE, 0)
             parameters[here] = part.unit.method_parameters[there]
             variables[here] = part.unit.method_variables[there]
             returns[here] = returned_parameters(part, there)

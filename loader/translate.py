@@ -26,10 +26,8 @@ from loader.classfile import (
 from loader.declared import SERVICES, annotation_values, providers_in, providers_of
 from loader.symbols import Pool
 from loader.tables import Tables
-from loader.unit import CLASS, STRING, Unit
+from loader.unit import CLASS, DROPPED, NO_CODE, STRING, TRANSLATED, Unit
 
-# States of `Unit.method_code`.
-_NO_CODE, _TRANSLATED, _DROPPED = range(3)
 # Classes between two reports of progress.
 _STEP = 64
 _PREVIEW = 65535
@@ -277,7 +275,7 @@ class _Translator:
         if not static and file.version[0] < 51 and file.pool.utf8(member.name) == b"<clinit>":
             static = True  # as the JVM has it for these class files
             flags |= ACC_STATIC
-        state = _NO_CODE
+        state = NO_CODE
         lines = 0
         parameters = int(not static)
         variables = parameters + 3
@@ -295,10 +293,12 @@ class _Translator:
                     variables = translate_body(tables.frame, code, described.pool, shape, static)
                 finally:
                     tables.take_body()
-                state = _TRANSLATED
+                state = TRANSLATED
         except MalformedClass as problem:
-            state = _DROPPED
-            left_out = MalformedClass(problem.code, f"{problem.text}; what the method does is left out")
+            state = DROPPED
+            left_out = MalformedClass(
+                problem.code, f"{problem.text}; the method is taken to return anything and to do nothing else"
+            )
             self.report(left_out, self._method_name(described, member))
         signature = symbols.signature(declared.name, declared.descriptor)
         tables.add("method", (signature, flags, parameters, variables, state, lines))

@@ -14,6 +14,8 @@ from cypher.schema import Diagnostic
 
 # Bump whenever the translation of a class file changes: it is part of every cache key.
 VERSION = 3
+# States of `Unit.method_code`.
+NO_CODE, TRANSLATED, DROPPED = range(3)
 
 # What a constant (`ldc`) or a bootstrap argument refers to; `ref` is an id of the named table, the text of its
 # descriptor for a DYNAMIC bootstrap argument. (Loading a DYNAMIC constant is a row of `dynamic`.)

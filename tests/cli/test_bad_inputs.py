@@ -360,3 +360,36 @@ def test_d03_a_full_disk_for_the_run(heliograph: Heliograph, jdk: Path, tmp_path
         assert list((tmp_path / "small").iterdir()) == []
     finally:
         subprocess.run(["umount", str(tmp_path / "small")], check=True)
+
+
+# --- what nothing is known of
+
+
+def reached(heliograph: Heliograph, run: Path) -> set[str]:
+    exported = json.loads(heliograph("export", "callgraph", "--format", "json", "--run", run).output)
+    return {f"{each['class']}.{each['name']}" for each in exported["methods"] if each["application"]}
+
+
+def test_c12_a_body_that_cannot_be_read_returns_any_object(
+    heliograph: Heliograph, jdk: Path, tmp_path: Path
+) -> None:
+    raw = RawClass()
+    bad, go = raw.pool.method("T", "bad", "()LU;"), raw.pool.method("U", "go", "()V")
+    raw.method(b"\x57\x01\xb0", "()LU;", name="bad", flags=9)  # pop of nothing
+    calling = program(raw, b"\xb8" + u2(bad) + b"\xb6" + u2(go) + b"\xb1")
+    called = RawClass(name="U").method(b"\xb1", name="go", flags=1).encoded()
+    path = archive(tmp_path / "x.jar", Item(b"T.class", calling), Item(b"U.class", called))
+    done = heliograph("analyze", path, "--jdk", jdk, "--main", "T", "--out", tmp_path / "run")
+    assert done.code == 0, done.errors
+    assert "CLS-STACK" in done.errors
+    assert reached(heliograph, tmp_path / "run") == {"T.main", "T.bad", "U.go"}
+
+
+def test_abstract_class_of_a_library_has_a_subclass_somewhere(
+    heliograph: Heliograph, jdk: Path, tmp_path: Path
+) -> None:
+    base = RawClass(name="Base", flags=0x421).method(b"\xb1", name="m", flags=1).encoded()
+    path = archive(tmp_path / "x.jar", Item(b"Base.class", base))
+    done = heliograph("analyze", path, "--jdk", jdk, "--library", "--out", tmp_path / "run")
+    assert done.code == 0, done.errors
+    assert reached(heliograph, tmp_path / "run") == {"Base.m"}

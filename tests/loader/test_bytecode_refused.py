@@ -164,7 +164,7 @@ def test_c12_one_body_that_is_none_costs_only_itself() -> None:
     assert [len(rows(unit, "invoke", method)) for method in (0, 1)] == [0, 1]
     (told,) = unit.diagnostics
     assert (told.effect, told.method) == ("soundness", "T.bad()V")
-    assert told.text.endswith("; what the method does is left out")
+    assert told.text.endswith("; the method is taken to return anything and to do nothing else")
 
 
 @given(st.lists(st.sampled_from(range(0xCB)), min_size=1, max_size=12), st.binary(min_size=24, max_size=24))
