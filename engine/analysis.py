@@ -17,6 +17,7 @@ from engine.entry import Entries, call_library, run_mains
 from engine.heap import dense, padded
 from engine.machine import start_machine
 from engine.models import Models
+from engine.natives import native_methods
 from engine.reflection.modes import DEFAULT
 from engine.reflective import Reflection
 from engine.report import report
@@ -155,6 +156,7 @@ class Analysis:
                 for each in self._reflection.derivations
             ),
             statistics=statistics,
+            diagnostics=tuple(native_methods(self._program, reached, self._models.is_modelled)),
         )
 
 

@@ -398,6 +398,10 @@ class Models:
         kind = heap.UNKNOWN if type_ in self._metatypes else heap.NATIVE
         constraints.put(body.returned, constraints.object(kind, type_, body.method))
 
+    def is_modelled(self, method: int) -> bool:
+        """Returns whether a model says what a method does, or what its calls do."""
+        return method in self._bodies or method in self._sites
+
     def on_site(self, model: SiteModel) -> None:
         """Adds a model for the calls of a method."""
         for method in self._named(model.owner, model.name, model.descriptor):

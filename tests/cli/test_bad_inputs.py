@@ -393,3 +393,14 @@ def test_abstract_class_of_a_library_has_a_subclass_somewhere(
     done = heliograph("analyze", path, "--jdk", jdk, "--library", "--out", tmp_path / "run")
     assert done.code == 0, done.errors
     assert reached(heliograph, tmp_path / "run") == {"Base.m"}
+
+
+def test_native_methods_that_may_run_are_named(heliograph: Heliograph, jdk: Path, tmp_path: Path) -> None:
+    raw = RawClass()
+    raw.methods += [raw.member(0x109, each, "()V") for each in ("run", "idle")]
+    calling = program(raw, b"\xb8" + u2(raw.pool.method("T", "run", "()V")) + b"\xb1")
+    path = archive(tmp_path / "x.jar", Item(b"T.class", calling))
+    done = heliograph("analyze", path, "--jdk", jdk, "--main", "T", "--out", tmp_path / "run")
+    assert done.code == 0, done.errors
+    assert "CLS-NATIVE" in done.errors
+    assert "(1): T.run\n" in done.errors
