@@ -21,7 +21,7 @@ VISITED, FOUND = 0, 1
 def visit(walk: Walk, variable: int, first: int, second: int, third: int) -> None:
     """Adds a state, if it is new and there is room: a variable, and the calls by which it was come to, the last last."""
     slots = walk.state_slot.size
-    at = slot(variable * 31 + third, second * 31 + first, slots)
+    at = np.int64(slot(variable * 31 + third, second * 31 + first, slots))
     while walk.state_slot[at] > 0:
         row = walk.state_slot[at] - 1
         if (
@@ -46,7 +46,7 @@ def visit(walk: Walk, variable: int, first: int, second: int, third: int) -> Non
 def note(walk: Walk, kind: int, value: int) -> None:
     """Adds a finding, if it is new and there is room."""
     slots = walk.found_slot.size
-    at = slot(kind, value, slots)
+    at = np.int64(slot(kind, value, slots))
     while walk.found_slot[at] > 0:
         row = walk.found_slot[at] - 1
         if walk.kind[row] == kind and walk.value[row] == value:
