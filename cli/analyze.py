@@ -13,8 +13,9 @@ from typing import Any
 
 from cli import diagnostics, run
 from cli.exits import Exit
+from cli.memory import peak_memory_bytes
 from cli.naming import Names
-from cli.phases import cpu_seconds, peak_memory_bytes
+from cli.phases import cpu_seconds
 from cli.pipeline import Job, Outcome, analyse_job
 from cli.present import write_line, write_table
 from cli.progress import Progress

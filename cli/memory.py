@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import resource
+import sys
 from pathlib import Path
 
-from cli.phases import peak_memory_bytes
-
+_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes that `ru_maxrss` counts in
 # The share of the memory that is free at the start which an analysis may take unless it is told otherwise.
 _SHARE = 0.92
 
@@ -19,15 +20,30 @@ def resident_bytes() -> int:
         return peak_memory_bytes()
 
 
+def peak_memory_bytes() -> int:
+    """Returns the largest resident set so far of this process, or of a child that ended."""
+    return max(own_peak_bytes(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * _UNIT)
+
+
+def own_peak_bytes() -> int:
+    """Returns the largest resident set so far of this process alone.
+
+    Linux hands the peak of the process that started this one on to `ru_maxrss`, but not to the status file.
+    """
+    peak = _entry("/proc/self/status", "VmHWM:")
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT if peak is None else peak
+
+
 def default_limit() -> int | None:
     """Returns how much this process may take before the system would end it, None where nobody knows."""
-    free = [each for each in (_available(), _left_in_group()) if each is not None]
+    free = [each for each in (_entry("/proc/meminfo", "MemAvailable:"), _left_in_group()) if each is not None]
     return int((resident_bytes() + min(free)) * _SHARE) if free else None
 
 
-def _available() -> int | None:
-    for line in _read("/proc/meminfo").splitlines():
-        if line.startswith("MemAvailable:"):
+def _entry(path: str, name: str) -> int | None:
+    """Returns the bytes that a line of a system file tells in kilobytes, None if there is none."""
+    for line in _read(path).splitlines():
+        if line.startswith(name):
             return int(line.split()[1]) * 1024
     return None
 

@@ -12,7 +12,7 @@ one, a `long` counts as one) has variable `p` for parameter `p`, variable `P` fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
@@ -390,6 +390,12 @@ def concatenate(parts: Iterable[Rows]) -> Rows:
 Facts: TypeAlias = dict[type[tuple[Any, ...]], Rows]
 
 
+def joined(relation: type[tuple[Any, ...]], batches: Iterable[Facts]) -> Rows:
+    """Returns the rows of `relation` of all batches, in their order."""
+    parts = [facts[relation] for facts in batches if relation in facts]
+    return concatenate(parts) if parts else empty(relation)
+
+
 @dataclass(frozen=True)
 class Diagnostic:
     """An anomaly of the input or of the run.
@@ -406,3 +412,17 @@ class Diagnostic:
     entry: str = ""
     method: str = ""
     offset: int = NONE
+
+
+# As many names as people read in a sentence.
+SHOWN = 20
+
+
+def listed(names: Sequence[str]) -> str:
+    """Returns the first names for the text of a diagnostic, and how many more there are.
+
+    >>> listed(["a", "b"])
+    'a, b'
+    """
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more

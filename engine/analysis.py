@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from cypher import schema
 from cypher.program import Program
-from cypher.schema import NONE, Facts, Int32, Rows
+from cypher.schema import NONE, Facts, Int32
 from engine.constraints import Constraints, Precision
 from engine.entry import Entries, call_library, run_mains
 from engine.heap import dense, padded
@@ -142,7 +141,7 @@ class Analysis:
             complete=complete,
             reached=reached,
             first_variable=solver.first_variables(reached),
-            facts=_joined(constraints.batches),
+            facts={each: schema.joined(each, constraints.batches) for each in schema.FACTS},
             sites=constraints.sites.finish(),
             call_site=sites,
             call_callee=callees,
@@ -167,15 +166,3 @@ def _dense_rows(rows: PointsToRows, ordinary: int, tracked_from: int) -> PointsT
     )
     base = np.where(rows.base >= tracked_from, rows.base - tracked_from + padded(ordinary), rows.base)
     return rows._replace(key=key.astype(np.int32), base=base.astype(np.int32))
-
-
-def _joined(batches: Sequence[Facts]) -> Facts:
-    """Returns all batches as one."""
-    parts: dict[type, list[Rows]] = defaultdict(list)
-    for batch in batches:
-        for relation, rows in batch.items():
-            parts[relation].append(rows)
-    return {
-        relation: schema.concatenate(parts[relation]) if relation in parts else schema.empty(relation)
-        for relation in schema.FACTS
-    }

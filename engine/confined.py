@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from cypher.program import JDK, Program
 from cypher.schema import NONE, Facts, Int32
-from engine import direct
 from engine.direct import DirectFlow
+from engine.kernel.index import OTHER, TEXT
 from engine.solver import Solver
 
 # From more names than this, a reflective call of the JDK chooses by a table, which is not followed.
@@ -131,9 +131,9 @@ class Confined:
         index = self._flow.index(solver, parameters, cut, opaque)
         for operand in operands:
             origins = self._flow.origins(index, operand, everywhere=not self.operands.get(operand))
-            texts = {each for each in origins if each[0] == direct.TEXT}
+            texts = {each for each in origins if each[0] == TEXT}
             if len(texts) > MOST_NAMES:
-                origins = origins - texts | {(direct.OTHER, NONE)}
+                origins = origins - texts | {(OTHER, NONE)}
             for kind, value in origins:
                 yield operand, kind, value
 

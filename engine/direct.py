@@ -11,22 +11,18 @@ What was entered by way of a result is left by the same call again (the last thr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
 from cypher.schema import Facts, Int32, Int64, Rows
+from engine.kernel.index import COPY, FIELD, OTHER, RESULT, TEXT, TYPE, Index, Seen, new_seen
 from engine.solver import Solver
-
-if TYPE_CHECKING:
-    from engine.kernel import state
 
 # The most states of a search: a variable, with the calls by which it was come to.
 STATES = 20_000
-# What defines a variable, and what comes of it, as `engine.kernel.paths` has it.
-COPY, TEXT, TYPE, RESULT, FIELD, OTHER, OUTSIDE = range(7)
 _DEFINITIONS: tuple[tuple[type[tuple[Any, ...]], int, str, str], ...] = (
     (schema.Assign, COPY, "target", "source"),
     (schema.Cast, COPY, "target", "source"),
@@ -56,7 +52,8 @@ class DirectFlow:
         self._definitions: list[tuple[Int32, Int32, Int32]] = []  # (target, kind, value)
         self._stores: list[tuple[Int32, Int32]] = []  # (field, source)
         self._arguments: list[tuple[Int32, Int32, Int32]] = []  # (site, position, variable), ordered by site
-        self._walk: state.Walk | None = None
+        self._states: Seen = new_seen(STATES)
+        self._found: Seen = new_seen(STATES)
 
     def add(self, batches: list[Facts]) -> None:
         """Adds facts; sites are above those of batches before."""
@@ -96,14 +93,12 @@ class DirectFlow:
         parameters: Int32,
         cut: NDArray[np.bool_],
         opaque: Callable[[Int32], NDArray[np.bool_]],
-    ) -> state.Index:
+    ) -> Index:
         """Returns what searches go by: the facts so far, and the call graph that `solver` has come to.
 
         `parameters` is the number of parameters of each method, by its id; `cut` says of which sites the results
         come from a model or the rules, `opaque` which methods no search enters.
         """
-        from engine.kernel.state import Index
-
         self._definitions = [_joined(self._definitions, 3)]
         self._stores, self._arguments = [_joined(self._stores, 2)], [_joined(self._arguments, 3)]
         (target, kind, value), (field, source) = self._definitions[0], self._stores[0]
@@ -130,18 +125,16 @@ class DirectFlow:
             (~self._inside(reached)).astype(np.int32),
         )  # fmt: skip
 
-    def origins(self, index: state.Index, operand: int, everywhere: bool) -> set[tuple[int, int]]:
+    def origins(self, index: Index, operand: int, everywhere: bool) -> set[tuple[int, int]]:
         """Returns (kind, value) of where what comes to `operand` begins: TEXT, TYPE, RESULT, OUTSIDE, or OTHER and -1.
 
         Unless it goes everywhere, the search ends at variables of methods outside.
         """
-        from engine.kernel import paths
-        from engine.kernel.state import new_walk
+        from engine.kernel import paths  # brings the compiler along, which takes its time
 
-        if self._walk is None:
-            self._walk = new_walk(STATES)
-        number = paths.search(index, self._walk, operand, everywhere)
-        return set(zip(self._walk.kind[:number].tolist(), self._walk.value[:number].tolist(), strict=True))
+        number = paths.search(index, self._states, self._found, operand, everywhere)
+        kinds, values = self._found.first[:number].tolist(), self._found.second[:number].tolist()
+        return set(zip(kinds, values, strict=True))
 
 
 def _joined(parts: Sequence[tuple[Int32, ...]], columns: int) -> Any:

@@ -15,6 +15,7 @@ from engine.models import WRAPPERS, SiteCall
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import Api
+from engine.reflection.names import class_of_descriptor
 from engine.sites import REFLECTION
 
 INVOCATION_TARGET = "java/lang/reflect/InvocationTargetException"
@@ -267,9 +268,7 @@ class Effects:
             if each.role == api.FIELD_GET and each.owner == api.FIELD:
                 self.give(row.site, [self.boxed(descriptor)])
             return
-        value = self.cast(
-            call, value, program.type_named(descriptor[1:-1] if descriptor[0] == "L" else descriptor)
-        )
+        value = self.cast(call, value, class_of_descriptor(program, descriptor))
         if value >= 0:
             self.store(call, value, row.field, base)
         if call.result >= 0:

@@ -22,6 +22,7 @@ from engine.models import SiteCall
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import Api
+from engine.reflection.names import class_of_descriptor
 from engine.sites import REFLECTION
 
 DIRECT_HANDLE = "java/lang/invoke/DirectMethodHandle"
@@ -197,7 +198,7 @@ class HandleEffects:
             if invocation.result >= 0:
                 self._effects.load(call, base, field, invocation.result)
             return
-        type_ = program.type_named(descriptor[1:-1] if descriptor[0] == "L" else descriptor)
+        type_ = class_of_descriptor(program, descriptor)
         value = self._argument(invocation, 0 if static else 1, type_)
         if value >= 0:
             self._effects.store(call, value, field, base)
@@ -365,8 +366,6 @@ class HandleEffects:
             return
         if call.result >= 0:
             self._effects.load(call, base, row.field, call.result)
-        value = self._effects.cast(
-            call, value, program.type_named(descriptor[1:-1] if descriptor[0] == "L" else descriptor)
-        )
+        value = self._effects.cast(call, value, class_of_descriptor(program, descriptor))
         if value >= 0:
             self._effects.store(call, value, row.field, base)

@@ -55,13 +55,7 @@ LINKING = {
     "java/lang/runtime/SwitchBootstraps": ("typeSwitch", "enumSwitch"),
     # What the code that is generated for handles calls.
     "java/lang/invoke/DirectMethodHandle": (
-        *(
-            "checkBase",
-            "checkCast",
-            "constructorMethod",
-            "ensureInitialized",
-            "fieldOffset",
-        ),
+        *("checkBase", "checkCast", "constructorMethod", "ensureInitialized", "fieldOffset"),
         *("internalMemberName", "internalMemberNameEnsureInit", "nullCheck", "staticBase", "staticOffset"),
     ),
     "java/lang/invoke/Invokers": (

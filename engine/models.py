@@ -18,6 +18,7 @@ from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, JDK, NATIVE, UNREADA
 from cypher.schema import NONE, SPECIAL, VIRTUAL, Facts, Int32
 from engine import heap
 from engine.constraints import CLASS, MADE_ARRAYS, OBJECT, RUNNING_THREADS, THROWABLE, Constraints
+from engine.reflection.names import class_of_descriptor
 from engine.unknown import UnknownObjects
 
 THREAD = "java/lang/Thread"
@@ -377,9 +378,8 @@ class Models:
         """A method whose body can't be read returns and throws any object that its declaration lets it."""
         constraints, program = self._constraints, self._constraints.program
         descriptor = program.name_of_method(body.method)[2].rpartition(")")[2]
-        named = descriptor[1:-1] if descriptor[0] == "L" else descriptor
-        for name, pointer in ((named, body.returned), (THROWABLE, body.returned + 1)):
-            type_ = program.type_named(name)
+        returned, thrown = class_of_descriptor(program, descriptor), program.type_named(THROWABLE)
+        for type_, pointer in ((returned, body.returned), (thrown, body.returned + 1)):
             if type_ >= 0:
                 constraints.add(schema.Assign, body.method, 0, self._unknown.pointer(type_), pointer)
 
@@ -388,9 +388,7 @@ class Models:
         constraints = self._constraints
         program = constraints.program
         descriptor = program.name_of_method(body.method)[2].rpartition(")")[2]
-        if descriptor[0] not in "L[":
-            return
-        type_ = program.type_named(descriptor[1:-1] if descriptor[0] == "L" else descriptor)
+        type_ = class_of_descriptor(program, descriptor)
         if type_ < 0 or descriptor == f"L{OBJECT};":
             return
         if descriptor[0] == "L" and program.flags_of_type(type_) & (ABSTRACT | INTERFACE):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from cypher.program import APPLICATION, JDK, NATIVE, Program
-from cypher.schema import Diagnostic, Int32
-
-SHOWN = 20
+from cypher.schema import Diagnostic, Int32, listed
 
 
 def native_methods(
@@ -32,5 +30,4 @@ def native_methods(
 def _listed(program: Program, methods: list[int]) -> str:
     named = (program.name_of_method(each) for each in methods)
     names = sorted({f"{program.name_of_type(type_).replace('/', '.')}.{name}" for type_, name, _ in named})
-    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-    return f"({len(methods):,}): {', '.join(names[:SHOWN])}{more}"
+    return f"({len(methods):,}): {listed(names)}"

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from cypher import schema
 from cypher.program import ACC_STATIC
 from cypher.schema import NONE, VIRTUAL, Facts, Int32
-from engine import direct, heap
+from engine import heap
 from engine.constraints import CLASS, Constraints
 from engine.effects import Effects
 from engine.handles import HandleEffects
+from engine.kernel.index import OTHER, OUTSIDE, RESULT, TEXT, TYPE
 from engine.library import LibraryEffects
 from engine.models import FOUND_CLASSES, Models, SiteCall, calls_at
 from engine.reflection import api
@@ -227,13 +228,12 @@ class Reflection:
         elif each.role == api.RESOURCE_BUNDLE:
             add({rel.BundleCall: [rel.BundleCall(site, named)]})
         elif each.role == api.INITIALISE:
-            if not self._confined.covers_one(call.method):
+            inside = self._confined.covers_one(call.method)
+            caller = self._program.name_of_type(self._program.name_of_method(call.method)[0])
+            if not (inside and caller.startswith("java/lang/invoke/")):
                 add({rel.InitialiseCall: [rel.InitialiseCall(site, subject)]})
-            elif not self._program.name_of_type(self._program.name_of_method(call.method)[0]).startswith(
-                "java/lang/invoke/"
-            ):
+            if inside:
                 self._closed.add(subject)
-                add({rel.InitialiseCall: [rel.InitialiseCall(site, subject)]})
         elif each.role == api.ALLOCATE:
             add({rel.AllocateCall: [rel.AllocateCall(site, subject)]})
         else:
@@ -397,7 +397,7 @@ class Reflection:
         operand = self._operand.get(row[0], row[0])
         expected = self._expected.get(operand, NONE) if type(row) is rel.ClassAt else NONE
         if expected < 0 or (row.type >= 0 and expected in self._program.supertypes_of(row.type)):
-            self._arrived[type(row)].append(row._replace(pointer=operand))
+            self._arrived[type(row)].append(row if operand == row[0] else row._replace(pointer=operand))
 
     def _feed(self, operand: int, variable: int) -> None:
         """Has an operand in the JDK's code get all that comes to a variable outside."""
@@ -428,7 +428,7 @@ class Reflection:
         for operand, kind, value in found:
             at: Any = operand
             inside = self._confined.operands.get(operand)
-            if kind == direct.RESULT and value in self._receivers:
+            if kind == RESULT and value in self._receivers:
                 if inside or value in self._symbolic[operand]:
                     self._symbolic[operand][value] = True
                     listed = types.get(value) or types.setdefault(value, self._classes_of(value))
@@ -436,15 +436,15 @@ class Reflection:
                     for each in listed:
                         if not confines(each):
                             self._arrive(rel.ClassAt(at, each))
-            elif kind == direct.RESULT and value in self.sites:
+            elif kind == RESULT and value in self.sites:
                 self._depend(operand, value)
-            elif kind == direct.OUTSIDE:
+            elif kind == OUTSIDE:
                 self._feed(operand, value)
-            elif inside and kind == direct.TEXT:
+            elif inside and kind == TEXT:
                 self._arrive(rel.StringAt(at, self._program.text(value)))
-            elif inside and kind == direct.TYPE:
+            elif inside and kind == TYPE:
                 self._arrive(rel.ClassAt(at, value))  # type: ignore[arg-type]
-            elif inside and kind == direct.OTHER:
+            elif inside and kind == OTHER:
                 self._arrive(rel.UnknownAt(at))
         for pointer, calls in self._symbolic.items():
             if not all(calls.values()):

@@ -29,6 +29,7 @@ from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
 from engine.constraints import Constraints
 from engine.models import Models, SiteCall, SiteModel
+from engine.reflection.names import class_of_descriptor
 from engine.solver import Solver
 
 SERIALIZABLE, EXTERNALIZABLE = "java/io/Serializable", "java/io/Externalizable"
@@ -55,7 +56,7 @@ class Serialization:
         self._restored: set[int] = set()
         self._saved: set[int] = set()
         self._hooked: set[str] = set()
-        self._made: set[int] = set()
+        self._copied: set[int] = set()  # types whose objects stand for their copies
         self._results: list[int] = []  # of reading, outside the JDK
         self._entered = 0  # objects
         for named, means in ((READERS, self._read), (WRITERS, self._write)):
@@ -70,7 +71,8 @@ class Serialization:
             )
         if not constraints.confined.covers_one(call.method):
             self._reading = call.site
-            self._results.append(call.result)
+            if call.result >= 0:
+                self._results.append(call.result)
         self._join(call, 0, INPUTS)
 
     def _write(self, constraints: Constraints, call: SiteCall) -> None:
@@ -125,9 +127,10 @@ class Serialization:
         self._entered += objects.size
         types = solver.types_of(objects)
         found = [each for each in np.unique(types).tolist() if self._may_be_read(each)]
-        for obj in objects[np.isin(types, [each for each in found if self._is_plain(each)])].tolist():
+        plain = [each for each in found if self._is_plain(each)]
+        self._copied.update(plain)
+        for obj in objects[np.isin(types, plain)].tolist():
             self._constraints.put(self._constraints.pool(DESERIALIZED), obj)
-        self._made.update(found)
         return found
 
     def _is_plain(self, type_: int) -> bool:
@@ -152,9 +155,9 @@ class Serialization:
 
     def _expected(self, solver: Solver) -> Iterator[int]:
         """Yields the classes of the program's own types to which it casts what it reads."""
-        program, batches = self._program, self._constraints.batches
+        program = self._program
         assigns, invokes, casts = (
-            schema.concatenate([each[relation] for each in batches if relation in each])
+            schema.joined(relation, self._constraints.batches)
             for relation in (schema.Assign, schema.Invoke, schema.Cast)
         )
         reached, (called, callee) = solver.reached(), solver.calls_made()
@@ -198,8 +201,7 @@ class Serialization:
                     constraints.add(schema.StaticLoad, NONE, NONE, field, pool)
             return
         receiver = constraints.fresh()
-        copied = type_ in self._made and self._is_plain(type_)
-        if copied:
+        if type_ in self._copied:
             constraints.add(schema.Cast, NONE, NONE, pool, type_, receiver)
         else:
             made = constraints.object(heap.ENTRY, type_)
@@ -215,7 +217,7 @@ class Serialization:
             self._special(type_, "<init>", "()V", receiver)
             self._virtual("readExternal", "(Ljava/io/ObjectInput;)V", receiver, INPUTS)
         else:
-            self._restore_fields(type_, receiver, copied)
+            self._restore_fields(type_, receiver)
         for declaring in _superclasses(program, type_):
             resolve = program.method_of(declaring, "readResolve", "()Ljava/lang/Object;")
             if resolve >= 0:
@@ -223,14 +225,14 @@ class Serialization:
                 break
         self._restore_lambda(type_)
 
-    def _restore_fields(self, type_: int, receiver: int, copied: bool) -> None:
+    def _restore_fields(self, type_: int, receiver: int) -> None:
         constraints, program = self._constraints, self._program
         serializable = self._serializable_classes(type_)
         above = program.superclass_of(serializable[-1])
         if above >= 0:
             self._special(above, "<init>", "()V", receiver)
         for declaring in serializable:
-            for field, of_type in () if copied else self._fields(declaring):
+            for field, of_type in () if type_ in self._copied else self._fields(declaring):
                 value = constraints.fresh()
                 constraints.add(schema.Cast, NONE, NONE, constraints.pool(DESERIALIZED), of_type, value)
                 constraints.add(schema.Store, NONE, NONE, value, field, receiver)
@@ -307,7 +309,7 @@ class Serialization:
         for field in program.fields_of(type_):
             descriptor = program.name_of_field(field)[2]
             if descriptor[0] in "L[" and not program.flags_of_field(field) & (ACC_STATIC | TRANSIENT):
-                of_type = program.type_named(descriptor[1:-1] if descriptor[0] == "L" else descriptor)
+                of_type = class_of_descriptor(program, descriptor)
                 if of_type >= 0:
                     yield field, of_type
 

@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 
 from cypher.program import APPLICATION, MethodRows, TypeRows
-from cypher.schema import NONE, Diagnostic, Facts, Int32, Int64
+from cypher.schema import NONE, Diagnostic, Facts, Int32, Int64, listed
 from loader.bodies import Bodies
 from loader.classes import Archive, Classes, Subclasses
 from loader.csr import spans
@@ -29,8 +29,6 @@ from loader.texts import Texts
 from loader.unit import Unit
 
 _BEFORE_JAVA = 44  # class files of Java n have version 44 + n (JVMS 4.1)
-# As many names as people read.
-_SHOWN = 20
 
 
 class LinkedProgram:
@@ -187,9 +185,7 @@ class LinkedProgram:
         found = [*self._newer_classes(), *self._types.diagnostics, *self._dynamics.diagnostics]
         for archive, group in groupby(sorted(self._missing_members()), lambda each: each[0]):
             names = [name for _, name in group]
-            shown = ", ".join(names[:_SHOWN])
-            more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-            text = f"missing members that the program refers to ({len(names):,}): {shown}{more}"
+            text = f"missing members that the program refers to ({len(names):,}): {listed(names)}"
             found.append(Diagnostic("HIE-PHANTOM", "warning", text, "soundness", archive))
         return found
 

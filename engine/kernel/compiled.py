@@ -14,6 +14,7 @@ from typing import Any
 from numba import boolean, config, int32, int64, njit, typeof, types, uint64, void
 
 from engine.kernel import state as pools
+from engine.kernel.index import new_seen, no_index
 
 # Functions that make arrays of their own need numba's reference counts; the others do without, since the
 # state outlives every call.
@@ -62,8 +63,8 @@ def _types() -> dict[str, Any]:
     named = {each.instance_class.__name__: each for each in state.types[:-1]}
     return named | {
         "State": state,
-        "Index": typeof(pools.no_index()),
-        "Walk": typeof(pools.new_walk(1)),
+        "Index": typeof(no_index()),
+        "Seen": typeof(new_seen(1)),
         "Nodes": typeof(pools.reserve(1, pools.NODE)),
         "Methods": typeof(pools.reserve(1, pools.METHOD)),
         "Counters": int64[::1],

@@ -53,6 +53,18 @@ def unknown_parameter(
         yield ParameterClass(variable.site, variable.place, ANY_CLASS)
 
 
+def _named_lookups(
+    sort: str, sites: Table[GetMember], classes: Table[ClassAt], names: Table[StringAt]
+) -> Iterator[tuple[GetMember, ClassAt, dict[str, None]]]:
+    """Yields each lookup of a member of this sort with each class at its receiver, and the constants for its name."""
+    texts: dict[int, dict[str, None]] = {}
+    for site, found in joined(sites, classes, receiver="pointer"):
+        if site.sort == sort:
+            if site.name not in texts:
+                texts[site.name] = dict.fromkeys(name.text for name in names.where(pointer=site.name))
+            yield site, found, texts[site.name]
+
+
 @rule("memberCandidate", LIVSHITS)
 def method_candidates(
     sites: Table[GetMember], classes: Table[ClassAt], names: Table[StringAt], members: Members
@@ -61,13 +73,8 @@ def method_candidates(
 
     string2method(hm, m), of the class objects at the receiver.
     """
-    texts: dict[int, set[str]] = {}
-    for site, found in joined(sites, classes, receiver="pointer"):
-        if site.sort != "method":
-            continue
-        if site.name not in texts:
-            texts[site.name] = {name.text for name in names.where(pointer=site.name)}
-        for method in members.methods(found.type, texts[site.name], bool(site.declared)):
+    for site, found, texts in _named_lookups("method", sites, classes, names):
+        for method in members.methods(found.type, texts, bool(site.declared)):
             yield Candidate(site.site, method)  # type: ignore[arg-type]
 
 
@@ -130,13 +137,8 @@ def field_object(
 
     Differs: a class object at the receiver is required too.
     """
-    texts: dict[int, set[str]] = {}
-    for site, found in joined(sites, classes, receiver="pointer"):
-        if site.sort != "field":
-            continue
-        if site.name not in texts:
-            texts[site.name] = {name.text for name in names.where(pointer=site.name)}
-        for field in members.fields(found.type, texts[site.name], bool(site.declared)):
+    for site, found, texts in _named_lookups("field", sites, classes, names):
+        for field in members.fields(found.type, texts, bool(site.declared)):
             yield FieldObject(site.site, field)  # type: ignore[arg-type]
 
 

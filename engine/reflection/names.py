@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterator, Mapping
 
 from cypher.program import ACC_STATIC, INTERFACE, PUBLIC, Program
 
@@ -51,6 +50,14 @@ def class_of_descriptor(program: Program, descriptor: str) -> int:
     return program.type_named(descriptor[1:-1] if descriptor.startswith("L") else descriptor)
 
 
+def _named(index: Mapping[str, list[int]], names: Collection[str]) -> Iterator[list[int]]:
+    """Yields the rows of those `names` that the index has, in the order of the smaller one: no hash decides it."""
+    if len(index) < len(names):
+        yield from (found for name, found in index.items() if name in names)
+    else:
+        yield from (index[name] for name in names if name in index)
+
+
 class Members:
     """Finds members of classes by name, as `java.lang.Class` does; what a class declares is indexed once."""
 
@@ -74,13 +81,12 @@ class Members:
     def _declared(self, type_: int, name: str) -> list[int]:
         return self._declared_methods(type_).get(name, [])
 
-    def methods(self, type_: int, names: AbstractSet[str], declared: bool) -> Iterator[int]:
+    def methods(self, type_: int, names: Collection[str], declared: bool) -> Iterator[int]:
         """Yields the methods that `get[Declared]Method(name, …)` may find for any of `names`, whatever the parameters."""
-        if type_ < 0:
-            return
-        index = self._declared_methods(type_) if declared else self._public_methods(type_)
-        for name in (index.keys() & names) if len(index) < len(names) else names:
-            yield from index.get(name, ())
+        if type_ >= 0:
+            index = self._declared_methods(type_) if declared else self._public_methods(type_)
+            for found in _named(index, names):
+                yield from found
 
     def _public_methods(self, type_: int) -> dict[str, list[int]]:
         """Returns, by name, the public methods of a class, its superclasses and its superinterfaces.
@@ -137,13 +143,12 @@ class Members:
             if declared or self.program.flags_of_method(method) & PUBLIC:
                 yield method
 
-    def fields(self, type_: int, names: AbstractSet[str], declared: bool) -> Iterator[int]:
+    def fields(self, type_: int, names: Collection[str], declared: bool) -> Iterator[int]:
         """Yields the fields that `get[Declared]Field(name)` finds for `names` (JVMS 5.4.3.2 for the public ones)."""
-        if type_ < 0:
-            return
-        index = self._declared_fields(type_) if declared else self._public_fields(type_)
-        for name in (index.keys() & names) if len(index) < len(names) else names:
-            yield from index.get(name, ())[:1]
+        if type_ >= 0:
+            index = self._declared_fields(type_) if declared else self._public_fields(type_)
+            for found in _named(index, names):
+                yield found[0]
 
     def _public_fields(self, type_: int) -> dict[str, list[int]]:
         """Returns, by name, the public field of a class and its supertypes that is found first."""

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from cypher import schema
 from cypher.schema import Facts, Int32
-from engine.direct import COPY, FIELD, OTHER, OUTSIDE, RESULT, TEXT, DirectFlow
+from engine.direct import DirectFlow
+from engine.kernel.index import COPY, FIELD, OTHER, OUTSIDE, RESULT, TEXT
 from engine.solver import Statistics
 
 # Each method has one parameter, what it returns, what it throws, and a local variable, in this order.

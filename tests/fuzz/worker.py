@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from cli.phases import own_peak_bytes
+from cli.memory import own_peak_bytes
 from tests.fuzz import corpus
 from tests.fuzz.corpus import Corpus, Mutant
 from tests.fuzz.readers import Files, Reader

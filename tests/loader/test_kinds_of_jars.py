@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,15 +10,12 @@ import pytest
 
 from cypher.program import JDK
 from cypher.schema import Diagnostic, Invoke
-from loader import cache as units
 from loader.archives import Archive, open_inputs
-from loader.containers import Opener
-from loader.jdk import JdkNotFound, find_jdk
 from loader.link import LinkedProgram, link
-from loader.source import Limits
 from loader.translate import translate
 from loader.unit import Unit
 from tests.benchmarks.workloads import Unavailable, fetch_jars, jar_name
+from tests.loader.library import library
 from tests.loader.reading import calls
 
 pytestmark = pytest.mark.slow
@@ -58,26 +52,6 @@ class Whole(NamedTuple):
     def versions(self) -> set[int]:
         """Returns the versions of its class files."""
         return set(self.unit.class_version.tolist())
-
-
-@cache
-def library() -> tuple[int, tuple[tuple[Unit, str, str], ...]]:
-    """Returns the version of the JDK and the units of its library."""
-    try:
-        found = find_jdk()
-    except JdkNotFound as missing:
-        pytest.skip(str(missing))
-    root = Path(os.environ["XDG_CACHE_HOME"]) / "heliograph"
-    opener = Opener(Limits(), found.version, [])
-    listed: list[tuple[Unit, str, str]] = []
-    for file in found.files:
-        for archive in opener.open(file, str(file), "jdk"):
-            unit = units.load(root, archive.digest)
-            if unit is None:
-                unit = translate(archive.classes(), archive.label)
-                units.store(root, archive.digest, unit)
-            listed.append((unit, archive.role, archive.label))
-    return found.version, tuple(listed)
 
 
 def jars(coordinates: str) -> tuple[str, list[str]]:

@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from cypher.schema import Invoke
-from loader import cache
-from loader.containers import Opener
-from loader.jdk import JdkNotFound, find_jdk
 from loader.link import LinkedProgram, link
-from loader.source import Limits
-from loader.translate import translate
-from loader.unit import Unit
+from tests.loader.library import library
 
 _BATCH = 2000
 
 
-@pytest.fixture(scope="module")
-def library() -> LinkedProgram:
-    try:
-        found = find_jdk()
-    except JdkNotFound:
-        pytest.skip("needs a JDK")
-    root = Path(os.environ["XDG_CACHE_HOME"]) / "heliograph"
-    opener = Opener(Limits(), found.version, [])
-    units: list[tuple[Unit, str, str]] = []
-    for file in found.files:
-        for archive in opener.open(file, str(file), "jdk"):
-            unit = cache.load(root, archive.digest)
-            if unit is None:
-                unit = translate(archive.classes(), archive.label)
-                cache.store(root, archive.digest, unit)
-            units.append((unit, archive.role, archive.label))
-    return link(units)
+@pytest.fixture(scope="module", name="library")
+def linked_library() -> LinkedProgram:
+    return link(library()[1])
 
 
 @pytest.mark.slow
