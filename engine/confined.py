@@ -49,11 +49,7 @@ CHECKED = (
 
 # Names that the JDK's code composes, by class and method with the `Class.forName`: a closed set.
 COMPOSED = {
-    ("sun/util/calendar/CalendarSystem", "forName"): (
-        "sun.util.calendar.Gregorian",
-        "sun.util.calendar.JulianCalendar",
-        "sun.util.calendar.LocalGregorianCalendar",
-    ),
+    ("sun/util/calendar/CalendarSystem", "forName"): ("sun.util.calendar.JulianCalendar",),
 }
 
 

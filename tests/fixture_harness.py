@@ -14,6 +14,9 @@ A method is `Class.name`, or `Class.name(Type,…)` where overloads must be told
 the fixture's own class in front. Methods count if they contain `Probe.reached()`, and those that are not
 named by any expectation must not be called.
 
+A header may name rules for reflection: `Positive:` those without which the fixture fails, `Negative:` those that
+make it fail if they take everything in it for what is at the operands of its calls.
+
 A fixture of several files is a folder: what isn't Java lies beside its classes when it runs. One whose header
 says `Needs Java 21.` is left out where the JDK is older.
 """
@@ -28,6 +31,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from engine.reflection.modes import RULES
 from tests.fixture_assembler import assemble
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -123,9 +127,39 @@ def header(fixture: Fixture) -> str:
 
 
 def covered(fixture: Fixture) -> list[str]:
-    """Returns the rules that the header lists behind `Covers:`."""
+    """Returns what the header lists behind `Covers:`."""
     match = re.search(r"Covers: (.*)\.\s*$", header(fixture), re.DOTALL)
-    return [rule.strip() for rule in match[1].replace("\n", " ").split(", ")] if match else []
+    return [each.strip() for each in match[1].replace("\n", " ").split(", ")] if match else []
+
+
+def positive(fixture: Fixture) -> list[str]:
+    """Returns the rules without which the fixture fails, according to its header."""
+    return _rules("Positive", fixture)
+
+
+def negative(fixture: Fixture) -> list[str]:
+    """Returns the rules that make the fixture fail if they hold of more than they do, according to its header."""
+    return _rules("Negative", fixture)
+
+
+def _rules(title: str, fixture: Fixture) -> list[str]:
+    match = re.search(rf"^{title}: (.*?)\.$", header(fixture), re.DOTALL | re.MULTILINE)
+    return match[1].replace("\n", " ").split("; ") if match else []
+
+
+def rule_table() -> str:
+    """Returns the rules and their fixtures for the documentation, in Markdown."""
+    lines = ["| rule | from | positive | negative |", "| --- | --- | --- | --- |"]
+    known = fixtures()
+    for each in RULES:
+        shows = (
+            ", ".join(f"`{fixture.name}`" for fixture in known if each.name in named(fixture))
+            for named in (positive, negative)
+        )
+        # Authors and year of a paper, whose title stands between them.
+        paper = re.sub(r"\..* (\d{4})$", r" \1", each.paper)
+        lines.append(f"| {' | '.join((each.name, paper, *shows))} |")
+    return "\n".join(lines)
 
 
 def expectations(fixture: Fixture) -> list[Expectation]:
@@ -285,18 +319,22 @@ def wrong_at_run_time(expected: Iterable[Expectation], observed: Result) -> list
     ]
 
 
-def wrong_in_mode(mode: str, expected: Iterable[Expectation], computed: Result) -> list[str]:
+def wrong_in_mode(
+    mode: str, expected: Iterable[Expectation], computed: Result, *, exact: bool = True
+) -> list[str]:
     """Returns what is wrong with an analysis in `mode` according to the expectations.
 
+    Unless it is to be `exact`, what is spurious may as well be absent.
     An initialiser runs once, at whichever of the lines that may trigger it comes first: further lines are
     allowed. A call on a line that `reaches` the method is allowed, too.
     """
     found = [each for each in expected if each.mode in ("", mode) and each.gap != "MISSING"]
     unexpected = [call for call in computed.calls if not any(_expects(each, call) for each in found)]
+    wanted = [each for each in found if exact or each.gap != "SPURIOUS"]
     return [
         *(
             f"{_place(each)} is expected but not computed"
-            for each in found
+            for each in wanted
             if each.relation == "calls" and not any(_expects(each, call) for call in computed.calls)
         ),
         *(
@@ -306,7 +344,7 @@ def wrong_in_mode(mode: str, expected: Iterable[Expectation], computed: Result) 
         ),
         *(
             f"{_place(each)} is expected but not reachable"
-            for each in found
+            for each in wanted
             if not any(names(each.callee, callee) for callee in computed.reached)
         ),
         *(

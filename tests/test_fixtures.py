@@ -94,7 +94,22 @@ def test_analysis_finds_what_is_expected(
     fixture: Fixture, mode: str, graph_of: Callable[[Fixture, str], Graph]
 ) -> None:
     found = computed(graph_of(fixture, mode), fixture)
-    assert wrong_in_mode(mode, expectations(fixture), found) == []
+    # (some spurious calls come of what other fixtures do)
+    exact = not os.environ.get(SEPARATE)
+    assert wrong_in_mode(mode, expectations(fixture), found, exact=exact) == []
+
+
+@pytest.mark.slow
+@needs_jdk
+@needs_command
+def test_the_plain_solver_finds_what_is_expected(classes: Path) -> None:
+    # Searches of direct flow end at limits, and where they do depends on the order: what is spurious may be absent.
+    graph = analysed(classes, [each.name for each in FIXTURES], "points-to", "reference")
+    found = {
+        each.name: wrong_in_mode("points-to", expectations(each), computed(graph, each), exact=False)
+        for each in FIXTURES
+    }
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
 @pytest.mark.parametrize("model", MODELS, ids=[each.name for each in MODELS])

@@ -1,0 +1,273 @@
+"""Each rule for reflection has a fixture that fails without it, and one that fails if it holds of too much.
+
+Headers of fixtures say which (see `tests.fixture_harness`). Rules are changed at the calls of one fixture only, so
+one analysis of all fixtures tries as many changes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import Any, NamedTuple, get_type_hints
+
+import pytest
+
+from cli.analyze import analyze
+from cli.export.jcg_format import lines
+from cli.pipeline import Job
+from cli.progress import Progress
+from cli.run import Run
+from cypher.program import ACC_STATIC, Program
+from cypher.schema import Variable
+from engine.constraints import Constraints
+from engine.models import Models
+from engine.reflection import api
+from engine.reflection import relations as rel
+from engine.reflection.members import ANY_CLASS
+from engine.reflection.modes import DEFAULT, MODES, RULES
+from engine.reflection.names import class_of_descriptor, parameter_descriptors
+from engine.reflective import Reflection
+from engine.rules import Rule, Rules, Table
+from tests.fixture_analysis import computed, parse
+from tests.fixture_harness import (
+    Fixture,
+    build,
+    expectations,
+    fixtures,
+    negative,
+    positive,
+    source_of,
+    wrong_in_mode,
+)
+
+FIXTURES = fixtures()
+BY_NAME = {each.name: each for each in FIXTURES}
+
+
+class Change(NamedTuple):
+    """The rule is taken out at the calls of a fixture or, if `flooded`, finds all that the fixture has at their operands."""
+
+    rule: str
+    flooded: bool
+
+
+def changes_of(fixture: Fixture) -> list[Change]:
+    """Returns the changes of which the fixture's header says that it fails with them."""
+    return [
+        *(Change(rule, flooded=False) for rule in positive(fixture)),
+        *(Change(rule, flooded=True) for rule in negative(fixture)),
+    ]
+
+
+class Inventory:
+    """What a fixture has that may come to an operand."""
+
+    def __init__(self, program: Program, fixture: Fixture, classes: Iterable[str]) -> None:
+        self.types = [program.type_named(each) for each in classes if source_of(each) in fixture.sources]
+        self.methods = [method for each in self.types for method in program.methods_of(each)]
+        self.fields = [field for each in self.types for field in program.fields_of(each)]
+        self.texts = [
+            *(program.name_of_type(each).replace("/", ".") for each in self.types),
+            *(program.name_of_method(each)[1] for each in self.methods),
+            *(program.name_of_field(each)[1] for each in self.fields),
+        ]
+        self.handles = [(each, _kind_of(program, each)) for each in self.methods]
+        mentioned = {
+            class_of_descriptor(program, each)
+            for method in self.methods
+            for each in parameter_descriptors(program.name_of_method(method)[2])
+        }
+        self.classes = sorted(mentioned | set(self.types))
+
+    def rows(self, relation: Any, pointers: set[int], sites: set[int]) -> Iterator[tuple[Any, ...]]:
+        """Yields all rows of a relation about these pointers or sites."""
+        values: dict[Any, Iterable[tuple[Any, ...]]] = {
+            rel.ClassAt: ((each,) for each in self.classes),
+            rel.StringAt: ((each,) for each in self.texts),
+            rel.MethodAt: ((each,) for each in self.methods),
+            rel.FieldAt: ((each,) for each in self.fields),
+            rel.HandleAt: self.handles,
+            rel.UnknownAt: [()],
+            rel.ClassObject: ((each,) for each in self.types),
+            rel.FieldObject: ((each,) for each in self.fields),
+            rel.OffsetField: ((each, "application") for each in self.fields),
+            rel.ParameterClass: (
+                (place, each) for place in range(-1, 4) for each in (*self.classes, ANY_CLASS)
+            ),
+        }
+        subjects = pointers if "pointer" in relation._fields else sites
+        for value in values[relation]:
+            for subject in subjects:
+                yield relation(subject, *value)
+
+
+def _kind_of(program: Program, method: int) -> int:
+    if program.name_of_method(method)[1] == "<init>":
+        return api.NEW
+    return api.CALL_STATIC if program.flags_of_method(method) & ACC_STATIC else api.CALL_VIRTUAL
+
+
+class Changed:
+    """The rules of an analysis with changes, each at the calls of one fixture."""
+
+    def __init__(
+        self, reflection: Reflection, program: Program, classes: Sequence[str], changes: Mapping[str, Change]
+    ) -> None:
+        self._reflection, self._program = reflection, program
+        self._changes = changes
+        self._fixture_of = {source: name for name in changes for source in BY_NAME[name].sources}
+        self._has = {name: Inventory(program, BY_NAME[name], classes) for name in changes}
+
+    def fixture_at(self, site: int) -> str:
+        """Returns the fixture that a call is in, "" if it is in none that has a change."""
+        method = self._reflection._constraints.sites.row(self._reflection._handles.site_of(site))["method"]
+        if method < 0:
+            return ""
+        declaring = self._program.name_of_method(method)[0]
+        return self._fixture_of.get(source_of(self._program.name_of_type(declaring)), "")
+
+    def rule(self, each: Rule) -> Rule:
+        """Returns a rule with the changes of it."""
+        without = [name for name, change in self._changes.items() if change == (each.name, False)]
+        flooded = [name for name, change in self._changes.items() if change == (each.name, True)]
+        if not without and not flooded:
+            return each
+
+        @wraps(each.derive)
+        def derive(**given: Any) -> Iterator[tuple[Any, ...]]:
+            for row in each.derive(**given):
+                if self.fixture_at(row[0]) not in without:
+                    yield row
+            if flooded:
+                yield from self._flood(each, given, flooded)
+
+        return replace(each, derive=derive)
+
+    def _flood(self, each: Rule, given: dict[str, Any], flooded: list[str]) -> Iterator[tuple[Any, ...]]:
+        """Yields what the rule derives if everything that a fixture has is at the operands of its calls."""
+        tables = dict(zip(given, each.body, strict=False))
+        first, *others = tables
+        found: dict[str, list[Any]] = defaultdict(list)
+        for row in given[first].everything:
+            found[self.fixture_at(row.site)].append(row)
+        for name, rows in found.items():
+            if name not in flooded:
+                continue
+            pointers = {
+                pointer
+                for table in tables
+                for row in given[table].everything
+                if self._is_at(row, name)
+                for pointer in self._pointers(row)
+            }
+            everything = {
+                other: Table(self._everything(name, tables[other], pointers, rows, given[other].everything))
+                for other in others
+            }
+            if others:
+                yield from each.derive(**(given | {first: Table(rows)} | everything))
+            else:
+                yield from self._of_others(each, name, rows)
+
+    def _is_at(self, row: Any, name: str) -> bool:
+        """Returns whether a row is about a call of a fixture."""
+        return "site" in row._fields and self.fixture_at(row.site) == name
+
+    @staticmethod
+    def _pointers(row: Any) -> Iterator[int]:
+        hints = get_type_hints(type(row))
+        return (getattr(row, each) for each in hints if hints[each] is Variable and getattr(row, each) >= 0)
+
+    def _everything(
+        self, name: str, relation: Any, pointers: set[int], rows: list[Any], known: Table[Any]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yields the rows of a relation that are known, and those that a fixture might have besides."""
+        made = {rel.MadeAt: rel.MakeCall, rel.MethodTypeAt: rel.MethodTypeCall}.get(relation)
+        yield from known
+        if made is not None:
+            calls = [
+                row.site for row in self._reflection.rules.tables[made] if self.fixture_at(row.site) == name
+            ]
+            yield from (relation(pointer, call) for pointer in pointers for call in calls)
+        elif relation not in (rel.ParameterClasses, rel.LookupCall):
+            yield from self._has[name].rows(relation, pointers, {row.site for row in rows})
+
+    def _of_others(self, each: Rule, name: str, rows: list[Any]) -> Iterator[tuple[Any, ...]]:
+        """Yields, for a rule that only looks at the call, the results of the other calls of the fixture."""
+        head: Any = each.head
+        values = self._has[name].fields if head is rel.FieldObject else [row.site for row in rows]
+        yield from (head(row.site, value) for row in rows for value in values)
+
+
+def failures(
+    classes: Path, changes: Mapping[str, Change], mode: str, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, list[str]]:
+    """Returns what is wrong with each fixture when all are analysed with the changes."""
+    compiled = sorted(str(each.relative_to(classes).with_suffix("")) for each in classes.rglob("*.class"))
+
+    class ChangedReflection(Reflection):
+        def __init__(self, constraints: Constraints, mode: str, models: Models) -> None:
+            super().__init__(constraints, mode, models)
+            program = constraints.program
+            changed = Changed(self, program, compiled, changes)
+            rules = [changed.rule(each) for each in RULES if each.name in MODES[mode]]
+            self.rules = Rules(rules, self.rules._known)
+
+    place = classes.parent / "changed"
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.analysis.Reflection", ChangedReflection)
+        job = Job([str(classes)], [each.name for each in FIXTURES], mode=mode)
+        analyze(job, place, Progress(quiet=True))
+    run = Run(place)
+    graph = parse(json.loads("".join(lines(run, application=False))))
+    return {each.name: wrong_in_mode(mode, expectations(each), computed(graph, each)) for each in FIXTURES}
+
+
+@pytest.mark.parametrize("rule", [each.name for each in RULES])
+def test_each_rule_has_a_positive_and_a_negative_fixture(rule: str) -> None:
+    assert [each.name for each in FIXTURES if rule in positive(each)], "no fixture fails without it"
+    assert [each.name for each in FIXTURES if rule in negative(each)], "no fixture fails if it holds of more"
+
+
+@pytest.mark.parametrize("fixture", FIXTURES, ids=list(BY_NAME))
+def test_fixtures_name_rules(fixture: Fixture) -> None:
+    assert {*positive(fixture), *negative(fixture)} <= {each.name for each in RULES}
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns the folder with the class files of all fixtures."""
+    javac = shutil.which("javac")
+    if javac is None:
+        pytest.skip("needs javac on the path")
+    folder = tmp_path_factory.mktemp("rules") / "classes"
+    folder.mkdir()
+    build(folder, javac)
+    return folder
+
+
+CHANGES = {each.name: changes_of(each) for each in FIXTURES}
+ROUNDS = [
+    {name: changes[number] for name, changes in CHANGES.items() if number < len(changes)}
+    for number in range(max(map(len, CHANGES.values())))
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("changes", ROUNDS, ids=range(len(ROUNDS)))
+def test_fixtures_fail_if_their_rules_are_changed(
+    changes: dict[str, Change], classes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = failures(classes, changes, DEFAULT, monkeypatch)
+    assert {name: each for name, each in found.items() if each and name not in changes} == {}
+    assert [(name, change) for name, change in changes.items() if not _shows(change, found[name])] == []
+
+
+def _shows(change: Change, wrong: Iterable[str]) -> bool:
+    """Returns whether what is wrong with a fixture is what the change has to cause."""
+    return any(each.endswith("not expected") == change.flooded for each in wrong)
