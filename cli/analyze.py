@@ -38,7 +38,7 @@ def analyze(job: Job, out: Path | None, progress: Progress) -> tuple[dict[str, A
         return _manifest(job, outcome, began) | {"summary": summed}
 
     written_from = cpu_seconds()
-    recording = run.Recording(manifest, outcome.result, outcome.names, outcome.diagnostics)
+    recording = run.Recording(manifest, outcome.result, outcome.names, outcome.structure, outcome.diagnostics)
     run.write(recording, out, _run_name(job, began))
     return summed, outcome
 
@@ -66,6 +66,7 @@ def _manifest(job: Job, outcome: Outcome, began: float) -> dict[str, Any]:
         "inputs": list(job.inputs),
         "classpath": list(job.classpath),
         "archives": [{"label": each.label, "role": each.role} for each in outcome.inputs.archives],
+        "typesMet": outcome.types_met,
         "mains": outcome.mains,
         "library": job.library,
         "entries": list(job.entries),

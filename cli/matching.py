@@ -54,9 +54,9 @@ class Graph:
 
     @cached_property
     def type_ids(self) -> dict[str, int]:
-        """The types by internal name."""
-        texts = self.names.texts
-        return {texts[text]: number for number, text in enumerate(self.names.columns.types[:, 0].tolist())}
+        """The types that the analysis met, by internal name."""
+        texts, met = self.names.texts, self.run.manifest["typesMet"]
+        return {texts[text]: number for number, text in enumerate(self.names.columns.types[:met, 0].tolist())}
 
     @cached_property
     def ids(self) -> dict[Method, int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Protocol, get_type_hints
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from cli.text import class_name
 from cypher import schema
 from cypher.program import APPLICATION, Program
 from cypher.schema import NONE, Int32, Int64, UInt8
-from engine.heap import CLASS_OBJECT
 from engine.result import Result
 
 # An offset in a method needs fewer bits (JVMS 4.7.3).
@@ -26,6 +25,13 @@ class ReportingProgram(Program, Protocol):
 
     def name_of_signature(self, signature: int) -> tuple[str, str]:
         """Returns (name, descriptor) of what a call names."""
+
+    @property
+    def number_of_types(self) -> int:
+        """Returns how many types have an id."""
+
+    def application_types(self) -> Sequence[int]:
+        """Returns the classes that archives of the application define."""
 
     def line_tables(self, methods: Int32) -> tuple[Int64, Int32, Int32]:
         """Returns where the line table of each method begins, and the (offset, line) of all of them."""
@@ -85,54 +91,60 @@ class _Texts:
         return at, np.frombuffer(b"".join(encoded), np.uint8)
 
 
-def columns_of(program: ReportingProgram, result: Result) -> Columns:
-    """Returns the names of everything that `result` mentions."""
+class Members(NamedTuple):
+    """The ids of methods and fields, ascending."""
+
+    methods: Int32
+    fields: Int32
+
+
+def members_in(program: ReportingProgram, result: Result) -> Members:
+    """Returns the members that `result` mentions, and all those of the application."""
+    own = program.application_types()
+    return Members(
+        _distinct(*_methods_in(result), _joined(program.methods_of, own)),
+        _distinct(*_fields_in(result), _joined(program.fields_of, own)),
+    )
+
+
+def columns_of(program: ReportingProgram, result: Result, members: Members) -> Columns:
+    """Returns the names of all types, of `members` and of what else `result` mentions."""
     texts = _Texts()
-    method_rows = _members(texts, _methods_in(result), program.name_of_method, program.flags_of_method)
-    field_rows = _members(texts, _fields_in(result), program.name_of_field, program.flags_of_field)
+    method_rows = _members(texts, members.methods, program.name_of_method, program.flags_of_method)
+    field_rows = _members(texts, members.fields, program.name_of_field, program.flags_of_field)
     unresolved = _distinct(result.sites.signature[result.sites.callee < 0])
     signatures = ((each, *map(texts.of, program.name_of_signature(each))) for each in unresolved.tolist())
     constants = _distinct(result.facts[schema.StringConstant].text).tolist()
-    last = max(int(each.max(initial=NONE)) for each in _types_in(result, method_rows, field_rows))
-    types = ((texts.of(program.name_of_type(each)), program.flags_of_type(each)) for each in range(last + 1))
+    types = range(program.number_of_types)
+    type_rows = ((texts.of(program.name_of_type(each)), program.flags_of_type(each)) for each in types)
     columns = (
-        _table(2, types), method_rows, field_rows, _table(3, signatures),
+        _table(2, type_rows), method_rows, field_rows, _table(3, signatures),
         _table(2, ((each, texts.of(program.text(each))) for each in constants)),
     )  # fmt: skip
-    line_at, offsets, lines = program.line_tables(method_rows[:, 0])
+    line_at, offsets, lines = program.line_tables(members.methods)
     return Columns(*texts.columns(), *columns, line_at, np.stack((offsets, lines), axis=1).astype(np.int32))
 
 
-def _methods_in(result: Result) -> Int32:
-    return _distinct(
-        result.reached, result.call_callee, result.sites.method, result.sites.callee, result.objects.method,
-        _targets_in(result, "method"),
-    )  # fmt: skip
+def _joined(members_of: Callable[[int], Sequence[int]], types: Sequence[int]) -> Int32:
+    """Returns the members of all `types`."""
+    found = [each for type_ in types for each in members_of(type_)]
+    return np.array(found, np.int32)
 
 
-def _fields_in(result: Result) -> Int32:
-    relations = (schema.Load, schema.Store, schema.StaticLoad, schema.StaticStore)
-    mentioned = (result.facts[each].field for each in relations)
-    return _distinct(result.static_field, result.points_to.field, *mentioned, _targets_in(result, "field"))
+def _methods_in(result: Result) -> Iterator[Int32]:
+    yield from (result.reached, result.call_callee, result.sites.method, result.sites.callee)
+    yield from (result.objects.method, _targets_in(result, "method"))
+
+
+def _fields_in(result: Result) -> Iterator[Int32]:
+    yield from (result.static_field, result.points_to.field, _targets_in(result, "field"))
+    for relation in (schema.Load, schema.Store, schema.StaticLoad, schema.StaticStore):
+        yield result.facts[relation].field
 
 
 def _targets_in(result: Result, kind: str) -> Int32:
     found = (target.id for each in result.reflective for target in each.targets if target.kind == kind)
     return np.fromiter(found, np.int32)
-
-
-def _types_in(result: Result, *members: Int32) -> Iterator[Int32]:
-    """Yields columns of type ids: all of `result`, and the declaring types of `members`."""
-    for relation, rows in result.facts.items():
-        for name, kind in get_type_hints(relation).items():
-            if kind is schema.Type:
-                yield getattr(rows, name)
-    yield result.objects.type
-    yield result.objects.payload[result.objects.kind == CLASS_OBJECT]
-    yield result.sites.declared
-    yield _targets_in(result, "type")
-    for table in members:
-        yield table[:, 1]
 
 
 def _distinct(*columns: Int32) -> Int32:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from cli.entries import Wanted, entries_of
 from cli.exits import Exit, Failure
 from cli.memory import default_limit, resident_bytes
-from cli.naming import Columns, columns_of
+from cli.naming import Columns, columns_of, members_in
 from cli.phases import Phases
 from cli.progress import Advance, Progress
+from cli.structure import Structure, structure_of
 from cli.units import units_of
 from cypher.program import Program
 from cypher.schema import Diagnostic
@@ -54,10 +55,12 @@ class Job:
 
 @dataclass
 class Outcome:
-    """What came of a job."""
+    """What came of a job. The first `types_met` types are those that the analysis came across."""
 
     result: Result
     names: Columns
+    structure: Structure
+    types_met: int
     mains: list[str]
     jdk: Jdk
     inputs: Inputs
@@ -97,10 +100,14 @@ def analyse_job(job: Job, progress: Progress) -> Outcome:
         with phases.phase("analysis"), progress.bar("analysing", None) as advance:
             tick = _tick(job, began, advance)
             result = analyse(program, solver, entries, Options(job.mode, tick=tick, **without(job.without)))
+        # Before names are asked for, since what only these mention is no part of the analysis.
+        found = dict.fromkeys((*loaded.diagnostics, *program.diagnostics, *result.diagnostics))
+        types_met = program.number_of_types
         with phases.phase("names"):
-            names = columns_of(program, result)
-    found = dict.fromkeys((*loaded.diagnostics, *program.diagnostics, *result.diagnostics))
-    return Outcome(result, names, mains, jdk, inputs, list(found), phases)
+            members = members_in(program, result)
+            structure = structure_of(program, members.methods)
+            names = columns_of(program, result, members)
+    return Outcome(result, names, structure, types_met, mains, jdk, inputs, list(found), phases)
 
 
 @contextlib.contextmanager

@@ -26,6 +26,7 @@ from cli.exits import Exit, Failure
 from cli.folders import private, state_root
 from cli.naming import Columns, Names
 from cli.reflective import ReflectiveColumns
+from cli.structure import Structure
 from cypher import schema
 from cypher.schema import Diagnostic, Facts, Rows
 from engine.heap import Objects
@@ -34,7 +35,7 @@ from engine.sites import Sites
 from engine.solver import PointsToRows, Statistics
 
 # Bump whenever a run's files change.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 # Columns of more bytes are mapped, not read.
 _MAPPED_FROM = 1 << 20
 _STALE_SECONDS = 3600
@@ -50,6 +51,7 @@ class Recording(NamedTuple):
     manifest: Callable[[Path], dict[str, Any]]
     result: Result
     names: Columns
+    structure: Structure
     diagnostics: Sequence[Diagnostic]
 
 
@@ -117,6 +119,8 @@ def _write_result(folder: Path, recording: Recording) -> None:
         _save(folder, f"points-to-{name}", column)
     for name, column in recording.names._asdict().items():
         _save(folder, f"name-{name}", column)
+    for name, column in recording.structure._asdict().items():
+        _save(folder, f"structure-{name}", column)
     columns, words = reflective.columns_of(result.reflective, result.derived)
     for name, column in columns._asdict().items():
         _save(folder, f"reflective-{name}", column)
@@ -212,6 +216,11 @@ class Run:
     def names(self) -> Names:
         """The names of what the run mentions."""
         return Names(Columns(*(self._load(f"name-{each}") for each in Columns._fields)))
+
+    @cached_property
+    def structure(self) -> Structure:
+        """Supertypes, archives and annotations."""
+        return Structure(*(self._load(f"structure-{each}") for each in Structure._fields))
 
     @cached_property
     def result(self) -> Result:

@@ -65,25 +65,45 @@ def providers_of(file: ClassFile) -> Iterator[tuple[bytes, bytes]]:
         raise MalformedClass("CLS-MODULE", "the module declaration is cut off") from None
 
 
-def annotation_values(file: ClassFile) -> Iterator[Value]:
-    """Yields the strings and classes that annotations of a class and its members hold, and defaults of elements."""
-    if b"RuntimeVisible" not in file.pool.data and b"AnnotationDefault" not in file.pool.data:
-        return
-    own = b"L" + file.name + b";"
-    rows = [(b"", file.attributes.rows)]
-    rows += [(b"", member.attributes) for member in file.fields.rows]
-    rows += [(file.pool.utf8(member.name), member.attributes) for member in file.methods.rows]
-    for name, attributes in rows:
-        for attribute, skipped in (
-            (b"RuntimeVisibleAnnotations", 0),
-            (b"RuntimeVisibleParameterAnnotations", 1),
-        ):
+class Annotations:
+    """The annotations of a class and its members.
+
+    `values` are the strings and classes that those visible at run time, and defaults of elements, hold; `of_class`,
+    `of_fields` and `of_methods` the descriptors of their types, in the order of the class file.
+    """
+
+    def __init__(self, file: ClassFile) -> None:
+        self.values: list[Value] = []
+        self.of_class: list[bytes] = []
+        self.of_fields: list[list[bytes]] = [[] for _ in file.fields.rows]
+        self.of_methods: list[list[bytes]] = [[] for _ in file.methods.rows]
+
+    def read(self, file: ClassFile) -> None:
+        """Reads all there are. Raises `MalformedClass` at the first that is damaged; those before it stay."""
+        if b"Annotations" not in file.pool.data and b"AnnotationDefault" not in file.pool.data:
+            return
+        self._read(file, file.attributes.rows, self.of_class)
+        for member, types in zip(file.fields.rows, self.of_fields, strict=True):
+            self._read(file, member.attributes, types)
+        own = b"L" + file.name + b";"
+        for member, types in zip(file.methods.rows, self.of_methods, strict=True):
+            self._read(file, member.attributes, types)
+            found = file.attribute(b"RuntimeVisibleParameterAnnotations", member.attributes)
+            if found is not None:
+                self.values += _Reader(file, *found).listed(1)
+            found = file.attribute(b"AnnotationDefault", member.attributes)
+            if found is not None:
+                self.values += _Reader(file, *found).default(own, file.pool.utf8(member.name))
+
+    def _read(self, file: ClassFile, attributes: list[tuple[int, int, int]], types: list[bytes]) -> None:
+        for attribute in (b"RuntimeVisibleAnnotations", b"RuntimeInvisibleAnnotations"):
             found = file.attribute(attribute, attributes)
             if found is not None:
-                yield from _Reader(file, *found).listed(skipped)
-        found = file.attribute(b"AnnotationDefault", attributes) if name else None
-        if found is not None:
-            yield from _Reader(file, *found).default(own, name)
+                reader = _Reader(file, *found)
+                values = reader.listed(0)
+                types += reader.types
+                if attribute == b"RuntimeVisibleAnnotations":
+                    self.values += values
 
 
 class _Reader:
@@ -94,6 +114,7 @@ class _Reader:
         self._data = file.pool.data[start:end]
         self._place = 0
         self._found: list[Value] = []
+        self.types: list[bytes] = []  # of the annotations, without those within others
 
     def listed(self, lists_of: int) -> list[Value]:
         """Returns the values of a list of annotations, or of such a list for each parameter."""
@@ -127,6 +148,8 @@ class _Reader:
         if depth > _MOST_NESTED:
             raise MalformedClass("CLS-NEST", f"annotations nested deeper than {_MOST_NESTED}")
         annotation = self._utf8(self._short())
+        if depth == 0:
+            self.types.append(annotation)
         for _ in range(self._short()):
             self._value(annotation, self._utf8(self._short()), depth)
 

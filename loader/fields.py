@@ -7,7 +7,7 @@ from bisect import bisect_right
 import numpy as np
 
 from cypher.program import PHANTOM
-from cypher.schema import Int32
+from cypher.schema import NONE, Int32
 from loader.csr import Growing, look_up
 from loader.hierarchy import Types
 from loader.part import Part
@@ -41,6 +41,10 @@ class Fields:
         if first is None:
             first = self._first[type_] = self._allocate(type_, end - start)
         return range(first, first + end - start)
+
+    def first_of(self, type_: int) -> int:
+        """Returns the first of the fields that the class file of `type_` declares, -1 if nobody asked for them."""
+        return self._first.get(type_, NONE)
 
     def name_of(self, field: int) -> tuple[int, str, str]:
         """Returns (declaring type, name, descriptor)."""

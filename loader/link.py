@@ -11,6 +11,7 @@ import numpy as np
 
 from cypher.program import APPLICATION, MethodRows, TypeRows
 from cypher.schema import NONE, Diagnostic, Facts, Int32, Int64, listed
+from loader.annotations import annotations_of
 from loader.bodies import Bodies
 from loader.classes import Archive, Classes, Subclasses
 from loader.csr import spans
@@ -253,6 +254,33 @@ class LinkedProgram:
         """Returns the label of the archive that defines `type_`, "" if none does."""
         number = self._types.number[type_]
         return self._classes.archive(number).label if number >= 0 else ""
+
+    @property
+    def number_of_types(self) -> int:
+        """Returns how many types have an id."""
+        return len(self._types)
+
+    def archive_number_of(self, type_: int) -> int:
+        """Returns the place of the archive that defines `type_` among those linked, -1 if none does."""
+        number = self._types.number[type_]
+        part, row = self._classes.locate(number) if number >= 0 else (None, 0)
+        return NONE if part is None else int(part.archive[row])
+
+    def element_of(self, type_: int) -> int:
+        """Returns the element type of an array type, -1 for another type or a primitive element."""
+        return self._types.element[type_]
+
+    def application_types(self) -> list[int]:
+        """Returns the classes that archives of the application define."""
+        return [
+            self._types.named(self._classes.names[each])
+            for each in self._classes.number_of.values()
+            if self._classes.archive(each).role == "application"
+        ]
+
+    def annotations(self) -> tuple[Int32, Int32, Int32]:
+        """Returns (element, type of its annotation) for the types, methods and fields that have an id."""
+        return annotations_of(self._types, self._fields)
 
     def source_of_type(self, type_: int) -> str:
         """Returns the name of the source file of `type_` as its class file has it, "" if it has none."""

@@ -23,6 +23,7 @@ _TABLE_OF = {
     "method_signature": "signature", "field_name": "text", "field_descriptor": "text",
     "bootstrap_method": "method_ref",
     "service_type": "type", "service_provider": "type",
+    "class_annotations": "text", "field_annotations": "text", "method_annotations": "text",
     "annotation_type": "text", "annotation_element": "text", "annotation_value": "text",
 }  # fmt: skip
 _TABLE_OF_BODY_COLUMN = {

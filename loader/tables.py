@@ -22,17 +22,20 @@ _FLUSH = 512
 _GROUPS: dict[str, tuple[str, ...]] = {
     "class": (
         "class_type", "class_super", "class_flags", "class_version", "class_source", "class_host", "class_entry",
-        "class_interfaces_at", "class_fields_at", "class_methods_at", "class_bootstraps_at",
+        "class_interfaces_at", "class_fields_at", "class_methods_at", "class_bootstraps_at", "class_annotations_at",
     ),
     "interface": ("class_interfaces",),
-    "field": ("field_name", "field_descriptor", "field_flags", "field_constant"),
+    "field": ("field_name", "field_descriptor", "field_flags", "field_constant", "field_annotations_at"),
     "method": (
         "method_signature", "method_flags", "method_parameters", "method_variables", "method_code",
-        "method_lines_at",
+        "method_lines_at", "method_annotations_at",
     ),
     "bootstrap": ("bootstrap_kind", "bootstrap_method", "bootstrap_arguments_at"),
     "argument": ("bootstrap_argument_kind", "bootstrap_argument_ref"),
     "service": ("service_type", "service_provider", "service_module"),
+    "class_annotation": ("class_annotations",),
+    "field_annotation": ("field_annotations",),
+    "method_annotation": ("method_annotations",),
     "annotation": ("annotation_type", "annotation_element", "annotation_kind", "annotation_value"),
 }  # fmt: skip
 

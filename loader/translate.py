@@ -23,7 +23,7 @@ from loader.classfile import (
     read_class,
     text_of,
 )
-from loader.declared import SERVICES, annotation_values, providers_in, providers_of
+from loader.declared import SERVICES, Annotations, providers_in, providers_of
 from loader.symbols import Pool
 from loader.tables import Tables
 from loader.unit import CLASS, DROPPED, NO_CODE, STRING, TRANSLATED, Unit
@@ -55,6 +55,7 @@ class _Class(NamedTuple):
     fields: list[_Declared]
     constants: list[int]
     methods: list[_Declared]
+    annotations: Annotations
 
 
 def translate(
@@ -165,15 +166,27 @@ class _Translator:
         row = self.symbols.type(service), self.symbols.type(provider), int(in_module)
         self.tables.add("service", row)
 
-    def _add_annotations(self, file: ClassFile) -> None:
-        symbols = self.symbols
+    def _annotations(self, file: ClassFile) -> Annotations:
+        found = Annotations(file)
         try:
-            for value in annotation_values(file):
-                kind = CLASS if value.is_class else STRING
-                texts = [symbols.texts[each] for each in (value.annotation, value.element, value.content)]
-                self.tables.add("annotation", (*texts[:2], kind, texts[2]))
+            found.read(file)
         except MalformedClass as problem:
             self.report(problem)
+        return found
+
+    def _add_annotations(self, annotations: Annotations) -> None:
+        texts = self.symbols.texts
+        tables = self.tables
+        tables.add("class_annotation", [texts[each] for each in annotations.of_class])
+        for group, found in (
+            ("field_annotation", annotations.of_fields),
+            ("method_annotation", annotations.of_methods),
+        ):
+            tables.add(group, [texts[each] for types in found for each in types])
+        for value in annotations.values:
+            kind = CLASS if value.is_class else STRING
+            row = (texts[value.annotation], texts[value.element], kind, texts[value.content])
+            tables.add("annotation", row)
 
     def _check_version(self, file: ClassFile) -> None:
         major, minor = file.version
@@ -210,6 +223,7 @@ class _Translator:
             fields,
             [self._field_constant(file, pool, each.member) for each in fields],
             self._declared(pool, file.methods.rows),
+            self._annotations(file),
         )
 
     def _bootstraps(self, file: ClassFile) -> list[Bootstrap]:
@@ -240,12 +254,16 @@ class _Translator:
         """Adds a class and its members to the tables."""
         file, tables = described.file, self.tables
         tables.add("interface", described.interfaces)
-        for declared, constant in zip(described.fields, described.constants, strict=True):
+        annotations = described.annotations
+        for declared, constant, types in zip(
+            described.fields, described.constants, annotations.of_fields, strict=True
+        ):
             tables.members.add(declared.name)
-            tables.add("field", (declared.name, declared.descriptor, declared.member.flags, constant))
-        for declared in described.methods:
+            flags = declared.member.flags
+            tables.add("field", (declared.name, declared.descriptor, flags, constant, len(types)))
+        for declared, types in zip(described.methods, annotations.of_methods, strict=True):
             tables.members.add(declared.name)
-            self._add_method(described, declared)
+            self._add_method(described, declared, len(types))
         self._add_bootstraps(described)
         tables.add(
             "class",
@@ -261,13 +279,14 @@ class _Translator:
                 len(described.fields),
                 len(described.methods),
                 len(described.bootstraps),
+                len(annotations.of_class),
             ),
         )
-        self._add_annotations(file)
+        self._add_annotations(annotations)
         if described.pool.dangling:
             self.report(MalformedClass("CLS-INDY", "a constant names a bootstrap method that isn't there"))
 
-    def _add_method(self, described: _Class, declared: _Declared) -> None:
+    def _add_method(self, described: _Class, declared: _Declared, annotations: int) -> None:
         symbols, tables = self.symbols, self.tables
         file, member = described.file, declared.member
         flags = member.flags
@@ -301,7 +320,7 @@ class _Translator:
             )
             self.report(left_out, self._method_name(described, member))
         signature = symbols.signature(declared.name, declared.descriptor)
-        tables.add("method", (signature, flags, parameters, variables, state, lines))
+        tables.add("method", (signature, flags, parameters, variables, state, lines, annotations))
 
     def _code(self, file: ClassFile, member: Member) -> Code | None:
         """Returns the code of a method that should have some."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cypher.schema import Diagnostic
 
 # Bump whenever the translation of a class file changes: it is part of every cache key.
-VERSION = 3
+VERSION = 4
 # States of `Unit.method_code`.
 NO_CODE, TRANSLATED, DROPPED = range(3)
 
@@ -50,6 +50,10 @@ RELATIONS: dict[str, tuple[str, ...]] = {
 
 def _empty() -> NDArray[np.int32]:
     return np.empty(0, np.int32)
+
+
+def _none() -> NDArray[np.int64]:
+    return np.zeros(1, np.int64)
 
 
 @dataclass
@@ -113,6 +117,13 @@ class Unit:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     # text that a static field holds from the start (its ConstantValue) or -1, by field; empty if not known
     field_constant: NDArray[np.int32] = field(default_factory=_empty)
+    # --- the types of annotations, whether visible at run time or not, as texts (descriptors)
+    class_annotations_at: NDArray[np.int64] = field(default_factory=_none)
+    class_annotations: NDArray[np.int32] = field(default_factory=_empty)
+    field_annotations_at: NDArray[np.int64] = field(default_factory=_none)
+    field_annotations: NDArray[np.int32] = field(default_factory=_empty)
+    method_annotations_at: NDArray[np.int64] = field(default_factory=_none)
+    method_annotations: NDArray[np.int32] = field(default_factory=_empty)
     # --- declarations beside code: `service_provider` provides the service; an annotation has a text (STRING) or a
     # class (CLASS, by the text of its descriptor) as value of an element
     service_type: NDArray[np.int32] = field(default_factory=_empty)  # type_ref

@@ -25,7 +25,7 @@ def copy(folder: Path, tmp_path: Path) -> Path:
 
 def recording(run: Run) -> Recording:
     manifest = {name: value for name, value in run.manifest.items() if name != "statistics"}
-    return Recording(lambda _: manifest, run.result, run.names.columns, run.diagnostics)
+    return Recording(lambda _: manifest, run.result, run.names.columns, run.structure, run.diagnostics)
 
 
 def test_a_run_that_was_read_is_written_as_it_was(run: Run, tmp_path: Path) -> None:
