@@ -294,7 +294,7 @@ class HandleEffects:
             self._assign(call, call.thrown, anything)
         elif name == "throwException":
             self._assign(call, anything, call.thrown)
-        elif name in ("asSpreader", "arrayElementGetter"):
+        elif name in ("asSpreader", "spreadInvoker", "arrayElementGetter"):
             constraints.add(schema.ArrayLoad, call.method, call.offset, anything, anything)
             self._assign(call, anything, result if name == "arrayElementGetter" else NONE)
         elif name == "arrayElementSetter":

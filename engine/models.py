@@ -253,10 +253,7 @@ SITE_MODELS: tuple[SiteModel, ...] = (
     SiteModel(OBJECT, "clone", f"()L{OBJECT};", _same_as_receiver),
     *(
         SiteModel(owner, "dynamicInvoker", "", _get_target)
-        for owner in (
-            CALL_SITE,
-            *(f"java/lang/invoke/{kind}CallSite" for kind in ("Constant", "Mutable", "Volatile")),
-        )
+        for owner in (CALL_SITE, *(f"java/lang/invoke/{kind}CallSite" for kind in ("Mutable", "Volatile")))
     ),
     SiteModel("java/lang/invoke/InnerClassLambdaMetafactory", "spinInnerClass", "", _return_some_class),
     SiteModel("java/security/AccessController", "doPrivileged", "", _run_privileged),
@@ -291,7 +288,6 @@ BODY_MODELS: tuple[BodyModel, ...] = (
     BodyModel("java/util/ServiceLoader$ProviderImpl", "newInstance", _return_pool(PROVIDERS)),
     BodyModel("java/util/ServiceLoader$LazyIterator", "nextService", _return_pool(PROVIDERS)),
     BodyModel("java/lang/StackStreamFactory$AbstractStackWalker", "callStackWalk", _walk_stack),
-    BodyModel("java/lang/Throwable", "fillInStackTrace", _return_parameter(0)),
     BodyModel("java/lang/String", "intern", _return_parameter(0)),
     BodyModel("java/lang/System", "setIn0", _set_stream("in")),
     BodyModel("java/lang/System", "setOut0", _set_stream("out")),

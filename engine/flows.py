@@ -1,0 +1,263 @@
+"""All flows of values between pointers that a result implies, at once, as columns.
+
+`engine.flow` answers for one pointer what comes into it; here every such step is a row. A load from `base.field`
+goes through one pointer that stands for the field of all objects of the set to which `base` refers, and so does a
+store: bases with the same set share it, which keeps the number of rows far below that of pairs of base and object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cypher import schema
+from cypher.schema import NONE, STATIC, Int32, Int64
+from engine import flow
+from engine.flow import COPIES, Evidence
+
+MEMBER = "member"
+KINDS = (
+    flow.ASSIGN, flow.CAST, flow.CATCH, flow.UNCAUGHT, flow.STATIC_LOAD, flow.STATIC_STORE, flow.LOAD, flow.STORE,
+    flow.ARRAY_LOAD, flow.ARRAY_STORE, flow.ARGUMENT, flow.RECEIVER, flow.RETURN, flow.THROWN, flow.PASSED, MEMBER,
+)  # fmt: skip
+_FIELD_BITS = 32
+
+_Ids: TypeAlias = NDArray[np.integer[Any]]
+
+
+class _Rows(NamedTuple):
+    """Flows of one kind."""
+
+    kind: str
+    source: _Ids
+    target: _Ids
+    method: _Ids
+    offset: _Ids
+    site: _Ids
+
+
+class Flows(NamedTuple):
+    """`source` may pass what it refers to on to `target`.
+
+    `kind` is a place in KINDS; `method` and `offset` are of the instruction, `site` of the call, -1 if there is none.
+    MEMBER goes from the field of an object to the field of a set that has it for a load, and the other way for a
+    store. Pointers from `first_set` on are fields of sets: that of number `i` is field `set_field[i]` (-1: elements)
+    of the objects of the representative `set_of[i]`; `is_load[i]` tells what it is read or written for.
+    """
+
+    kind: Int32
+    source: Int32
+    target: Int32
+    method: Int32
+    offset: Int32
+    site: Int32
+    first_set: int
+    set_of: Int32
+    set_field: Int32
+    is_load: NDArray[np.bool_]
+
+
+def flows_of(evidence: Evidence) -> Flows:
+    """Returns all flows of a result."""
+    sets = _SetFields(evidence)
+    parts = [*_copies(evidence), *_statics(evidence), *_calls(evidence), *sets.accesses(), *sets.members()]
+    kinds = np.repeat([KINDS.index(part.kind) for part in parts], [len(part.source) for part in parts])
+    source, target, method, offset, site = (
+        np.concatenate(columns).astype(np.int32)
+        for columns in zip(*(part[1:] for part in parts), strict=True)
+    )
+    return Flows(
+        kinds.astype(np.int32), source, target, method, offset, site, sets.first, sets.of, sets.field, sets.is_load
+    )  # fmt: skip
+
+
+def _rows(
+    kind: str, source: _Ids, target: _Ids, method: _Ids | None = None, offset: _Ids | None = None
+) -> _Rows:
+    """Returns flows by instructions, or by none."""
+    none = np.full(len(source), NONE, np.int32)
+    return _Rows(
+        kind, source, target, none if method is None else method, none if offset is None else offset, none
+    )
+
+
+def _copies(evidence: Evidence) -> Iterator[_Rows]:
+    for relation, kind in COPIES.items():
+        rows = evidence.facts[relation]
+        yield _rows(kind, rows.source, rows.target, rows.method, rows.offset)
+
+
+def _statics(evidence: Evidence) -> Iterator[_Rows]:
+    """Yields the reads and writes of static fields that hold references."""
+    size = int(max(evidence.static_field.max(initial=0), *_fields(evidence))) + 1
+    pointer_of = np.full(size, NONE, np.int32)
+    pointer_of[evidence.static_field] = evidence.static_pointer
+    loads, stores = evidence.facts[schema.StaticLoad], evidence.facts[schema.StaticStore]
+    read, written = pointer_of[loads.field], pointer_of[stores.field]
+    kept = (read >= 0) & (loads.target >= 0)
+    yield _rows(flow.STATIC_LOAD, read[kept], loads.target[kept], loads.method[kept], loads.offset[kept])
+    kept = (written >= 0) & (stores.source >= 0)
+    yield _rows(
+        flow.STATIC_STORE, stores.source[kept], written[kept], stores.method[kept], stores.offset[kept]
+    )
+
+
+def _fields(evidence: Evidence) -> Iterator[int]:
+    for relation in (schema.StaticLoad, schema.StaticStore):
+        yield int(evidence.facts[relation].field.max(initial=0))
+
+
+def _calls(evidence: Evidence) -> Iterator[_Rows]:
+    """Yields what calls pass in and out."""
+    place = _places(evidence)
+    site, callee = evidence.call_site, place[evidence.call_callee]
+    sites, first, parameters = evidence.sites, evidence.first_variable, evidence.parameters
+    arguments = evidence.facts[schema.Argument]
+    order = np.argsort(arguments.site, kind="stable")
+    position, variable = arguments.position[order], arguments.variable[order]
+    starts = np.searchsorted(arguments.site[order], np.arange(len(sites.method) + 1))
+    counts = (starts[1:] - starts[:-1])[site]
+    call = np.repeat(np.arange(len(site)), counts)
+    row = (
+        np.arange(len(call)) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(starts[site], counts)
+    )
+    kept = position[row] < parameters[callee[call]]
+    call, row = call[kept], row[kept]
+    at = site[call]
+    receives = (position[row] == 0) & (sites.kind[at] != STATIC)
+    target = first[callee[call]] + position[row]
+    for kind, chosen in ((flow.RECEIVER, receives), (flow.ARGUMENT, ~receives)):
+        yield _from_calls(evidence, kind, variable[row][chosen], target[chosen], at[chosen])
+    passed = returned_parameters(evidence)[callee[call]] == position[row]
+    passed &= (sites.result[at] >= 0) & (sites.cut[at] == 0)
+    yield _from_calls(evidence, flow.PASSED, variable[row][passed], sites.result[at[passed]], at[passed])
+    passing = np.zeros(len(site), np.bool_)
+    passing[call[passed]] = True
+    returning = (sites.result[site] >= 0) & (sites.cut[site] == 0) & ~passing
+    value = first[callee] + parameters[callee]
+    yield _from_calls(evidence, flow.RETURN, value[returning], sites.result[site[returning]], site[returning])
+    throwing = sites.thrown[site] >= 0
+    yield _from_calls(
+        evidence, flow.THROWN, value[throwing] + 1, sites.thrown[site[throwing]], site[throwing]
+    )
+
+
+def _places(evidence: Evidence) -> Int32:
+    """Returns the place of each reached method in `reached`, by method."""
+    size = max(int(each.max(initial=0)) for each in (evidence.reached, evidence.call_callee)) + 1
+    place = np.full(size, NONE, np.int32)
+    place[evidence.reached] = np.arange(len(evidence.reached), dtype=np.int32)
+    return place
+
+
+def _from_calls(evidence: Evidence, kind: str, source: _Ids, target: _Ids, site: _Ids) -> _Rows:
+    return _Rows(kind, source, target, evidence.sites.method[site], evidence.sites.offset[site], site)
+
+
+def returned_parameters(evidence: Evidence) -> Int32:
+    """Returns the position of the parameter that every return of each reached method returns, -1 if there is none."""
+    size = len(evidence.points_to.representative)
+    into = np.zeros(size, np.int64)
+    relations = (
+        schema.New, schema.StringConstant, schema.ClassConstant, *COPIES, schema.Load, schema.ArrayLoad,
+        schema.StaticLoad,
+    )  # fmt: skip
+    columns = [evidence.facts[each].target for each in relations]
+    for column in (*columns, evidence.sites.result, evidence.sites.thrown):
+        into += np.bincount(column[column >= 0], minlength=size)
+    assigns = evidence.facts[schema.Assign]
+    lowest, highest = np.full(size, np.iinfo(np.int32).max), np.full(size, NONE)
+    np.minimum.at(lowest, assigns.target, assigns.source)
+    np.maximum.at(highest, assigns.target, assigns.source)
+    assigned = np.bincount(assigns.target, minlength=size)
+    first, parameters = evidence.first_variable.astype(np.int64), evidence.parameters.astype(np.int64)
+    value = first + parameters
+    position = lowest[value] - first
+    same = (lowest[value] == highest[value]) & (into[value] == assigned[value])
+    same &= (position >= 0) & (position < parameters)
+    before = np.concatenate(([0], np.cumsum(into != 0)))
+    same &= before[value] == before[first]
+    return np.where(same, position, NONE).astype(np.int32)
+
+
+class _SetFields:
+    """The fields of sets of objects that loads read and stores write."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self.first = len(evidence.points_to.representative)
+        facts = evidence.facts
+        loads, stores = facts[schema.Load], facts[schema.Store]
+        array_loads, array_stores = facts[schema.ArrayLoad], facts[schema.ArrayStore]
+        elements = [np.full(len(each), NONE, np.int32) for each in (array_loads, array_stores)]
+        self._loads = self._keys(loads.base, loads.field), self._keys(array_loads.base, elements[0])
+        self._stores = self._keys(stores.base, stores.field), self._keys(array_stores.base, elements[1])
+        self._read = np.unique(np.concatenate(self._loads))
+        self._written = np.unique(np.concatenate(self._stores))
+        keys = np.concatenate((self._read, self._written))
+        self.of = (keys >> _FIELD_BITS).astype(np.int32)
+        self.field = (keys & ((1 << _FIELD_BITS) - 1)).astype(np.uint32).view(np.int32)
+        self.is_load = np.arange(len(keys)) < len(self._read)
+
+    def _keys(self, bases: Int32, fields: Int32) -> Int64:
+        sets = self._evidence.points_to.representative[bases].astype(np.int64)
+        found: Int64 = sets << _FIELD_BITS | fields.view(np.uint32)
+        return found
+
+    def accesses(self) -> Iterator[_Rows]:
+        """Yields the flows from fields of sets to what loads them, and to fields of sets from what is stored."""
+        facts = self._evidence.facts
+        for relation, kind, keys in zip(
+            (schema.Load, schema.ArrayLoad), (flow.LOAD, flow.ARRAY_LOAD), self._loads, strict=True
+        ):
+            rows = facts[relation]
+            pointer = self.first + np.searchsorted(self._read, keys)
+            yield _rows(kind, pointer, rows.target, rows.method, rows.offset)
+        for relation, kind, keys in zip(
+            (schema.Store, schema.ArrayStore), (flow.STORE, flow.ARRAY_STORE), self._stores, strict=True
+        ):
+            rows = facts[relation]
+            pointer = self.first + len(self._read) + np.searchsorted(self._written, keys)
+            yield _rows(kind, rows.source, pointer, rows.method, rows.offset)
+
+    def members(self) -> Iterator[_Rows]:
+        """Yields the flows between fields of objects and fields of the sets that have them."""
+        points_to = self._evidence.points_to
+        node_of = _Nodes(self._evidence)
+        pieces: list[tuple[Int64, Int32]] = []
+        for number, (of, field) in enumerate(zip(self.of.tolist(), self.field.tolist(), strict=True)):
+            span = slice(int(points_to.at[of]), int(points_to.at[of + 1]))
+            nodes = node_of.of(points_to.key[span], points_to.word[span], field)
+            pieces.append((np.full(len(nodes), number, np.int64), nodes))
+        empty = np.empty(0, np.int64), np.empty(0, np.int32)
+        numbers = np.concatenate([empty[0], *(piece[0] for piece in pieces)])
+        node = np.concatenate([empty[1], *(piece[1] for piece in pieces)])
+        pointer = (self.first + numbers).astype(np.int32)
+        loading = self.is_load[numbers]
+        yield _rows(MEMBER, node[loading], pointer[loading])
+        yield _rows(MEMBER, pointer[~loading], node[~loading])
+
+
+class _Nodes:
+    """The pointers that stand for fields of objects, by field and object."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        points_to = evidence.points_to
+        nodes = np.flatnonzero(points_to.base >= 0).astype(np.int32)
+        field, base = points_to.field[nodes], points_to.base[nodes]
+        order = np.lexsort((base, field))
+        self._nodes, self._bases, self._sorted = nodes[order], base[order], field[order]
+
+    def of(self, keys: Int32, words: Int64, field: int) -> Int32:
+        """Returns the pointers for `field` of the objects in a set, which is given as bit words."""
+        span = slice(*np.searchsorted(self._sorted, np.array([field, field + 1], np.int32)).tolist())
+        bases = self._bases[span]
+        if len(keys) == 0:
+            return self._nodes[:0]
+        place = np.minimum(np.searchsorted(keys, bases >> 6), len(keys) - 1)
+        inside = keys[place] == bases >> 6
+        inside &= (words[place] >> (bases & 63).astype(np.int64)) & 1 != 0
+        return self._nodes[span][inside]
