@@ -18,6 +18,8 @@ class Exit(IntEnum):
     NO_INPUT = 3
     STRICT = 4
     INCOMPLETE = 5
+    UNAVAILABLE = 6
+    REFUSED = 7
     BUSY = 8
     BUG = 70
     INTERRUPTED = 130

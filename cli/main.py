@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from cli import interrupt
-from cli.commands import analysis, reading, recall, storage
+from cli.commands import analysis, graph, reading, recall, storage
 from cli.exits import Exit, Failure
 from cli.text import shown
 
@@ -59,6 +59,7 @@ analysis.register(app)
 reading.register(app)
 recall.register(app)
 storage.register(app)
+graph.register(app)
 
 
 def _print_version(wanted: bool) -> None:

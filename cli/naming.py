@@ -14,6 +14,7 @@ from cli.text import class_name
 from cypher import schema
 from cypher.program import APPLICATION, Program
 from cypher.schema import NONE, Int32, Int64, UInt8
+from engine.heap import STRING
 from engine.result import Result
 
 # An offset in a method needs fewer bits (JVMS 4.7.3).
@@ -114,7 +115,10 @@ def columns_of(program: ReportingProgram, result: Result, members: Members) -> C
     field_rows = _members(texts, members.fields, program.name_of_field, program.flags_of_field)
     unresolved = _distinct(result.sites.signature[result.sites.callee < 0])
     signatures = ((each, *map(texts.of, program.name_of_signature(each))) for each in unresolved.tolist())
-    constants = _distinct(result.facts[schema.StringConstant].text).tolist()
+    objects = result.objects
+    constants = _distinct(
+        result.facts[schema.StringConstant].text, objects.payload[objects.kind == STRING]
+    ).tolist()
     types = range(program.number_of_types)
     type_rows = ((texts.of(program.name_of_type(each)), program.flags_of_type(each)) for each in types)
     columns = (

@@ -33,3 +33,26 @@ def relation_table(relations: Iterable[type[tuple[Any, ...]]]) -> str:
             f"| `{relation.__name__}` | {names} | {holds_if(relation).replace('|', chr(92) + '|')} |"
         )
     return "\n".join(lines)
+
+
+def node_table() -> str:
+    """Returns the labels of the graph as a Markdown table."""
+    from cypher.graph import NODES
+
+    lines = ["| label | what it is | properties |", "| --- | --- | --- |"]
+    for node in NODES:
+        more = "".join(f" `:{each}`" for each in node.more)
+        names = ", ".join(f"`{name}`" for name in node.properties)
+        lines.append(f"| `:{node.label}`{more and f' (and{more})'} | {node.holds} | {names} |")
+    return "\n".join(lines)
+
+
+def edge_table() -> str:
+    """Returns the relationships of the graph as a Markdown table."""
+    from cypher.graph import EDGES
+
+    lines = ["| relationship | what it says | properties |", "| --- | --- | --- |"]
+    for edge in EDGES:
+        names = ", ".join(f"`{name}`" for name in edge.properties)
+        lines.append(f"| `(:{edge.start})-[:{edge.type}]->(:{edge.end})` | {edge.holds} | {names} |")
+    return "\n".join(lines)

@@ -7,7 +7,7 @@ from struct import Struct
 from struct import error as StructError
 from typing import NamedTuple
 
-from loader.classfile import ClassFile, MalformedClass
+from loader.classfile import ClassFile, MalformedClass, text_of
 
 SERVICES = "META-INF/services/"
 # Elements of annotations (JVMS 4.7.16.1), and how deep annotations and arrays may nest.
@@ -110,11 +110,16 @@ class _Reader:
     """Reads the values of one attribute."""
 
     def __init__(self, file: ClassFile, start: int, end: int) -> None:
-        self._utf8: Callable[[int], bytes] = file.pool.utf8
+        self._pool = file.pool
         self._data = file.pool.data[start:end]
         self._place = 0
         self._found: list[Value] = []
         self.types: list[bytes] = []  # of the annotations, without those within others
+
+    def _utf8(self, index: int) -> bytes:
+        found = self._pool.utf8(index)
+        text_of(found)  # raises if it is damaged
+        return found
 
     def listed(self, lists_of: int) -> list[Value]:
         """Returns the values of a list of annotations, or of such a list for each parameter."""

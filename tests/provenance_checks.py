@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -10,9 +11,10 @@ import numpy as np
 from cli.naming import Names
 from cypher import schema
 from cypher.schema import Int32
-from engine import flow
+from engine import flow, heap
 from engine.chains import Chain
 from engine.flow import Evidence, Fact, Flow
+from engine.flows import KINDS, MEMBER, flows_of
 from engine.result import Derived
 
 
@@ -24,6 +26,22 @@ class Columns:
         self.flow = Flow(evidence)
         self.derived = {(each.relation, (each.site, each.detail)) for each in derived}
         self._known: dict[str, set[tuple[int, ...]]] = {}
+        found = flows_of(evidence)
+        kinds = (KINDS[each] for each in found.kind.tolist())
+        self.all_flows = set(zip(kinds, found.source.tolist(), found.target.tolist(), strict=True))
+        self._by_source: dict[int, set[tuple[str, int]]] = defaultdict(set)
+        for kind, source, target in self.all_flows:
+            self._by_source[source].add((kind, target))
+
+    def flows(self, kind: str, source: int, target: int) -> bool:
+        """Returns whether a step is among all flows; one to or from the field of an object goes over that of a set."""
+        if kind not in (flow.LOAD, flow.STORE, flow.ARRAY_LOAD, flow.ARRAY_STORE):
+            return (kind, source, target) in self.all_flows
+        kinds = (MEMBER, kind) if kind in (flow.LOAD, flow.ARRAY_LOAD) else (kind, MEMBER)
+        return any(
+            first == kinds[0] and (kinds[1], target) in self._by_source[over]
+            for first, over in self._by_source[source]
+        )
 
     def holds(self, fact: Fact) -> bool:
         """Returns whether a fact is a row of the run."""
@@ -53,6 +71,23 @@ class Columns:
         return bool(np.any(found))
 
 
+def check_flows(columns: Columns) -> None:
+    """Asserts that whatever flows unfiltered arrives: the target's set holds the source's."""
+    filtered = {flow.CAST, flow.CATCH, flow.UNCAUGHT, flow.RECEIVER}
+    pointers = len(columns.evidence.points_to.representative)
+    for kind, source, target in columns.all_flows:
+        if kind not in filtered and max(source, target) < pointers:
+            here, there = (_untracked(columns, each) for each in (source, target))
+            assert here <= there, (kind, source, target)
+
+
+def _untracked(columns: Columns, pointer: int) -> set[int]:
+    """Returns the objects of a pointer that are the same everywhere."""
+    kinds = columns.evidence.objects.kind
+    found = columns.flow.sets.objects_of(pointer).tolist()
+    return {obj for obj in found if int(kinds[obj]) not in heap.TRACKED}
+
+
 def check_chain(columns: Columns, pointer: int, chain: Chain) -> None:
     """Asserts that the chain is one of facts, without gaps, from its origin to `pointer`, and that each pointer has the object."""
     at = chain.origin.pointer
@@ -63,6 +98,7 @@ def check_chain(columns: Columns, pointer: int, chain: Chain) -> None:
         assert all(columns.holds(each) for each in step.facts), step
         assert columns.holds(Fact("PointsTo", (step.target, chain.obj))), step
         check_ends(columns, step)
+        assert columns.flows(step.kind, step.source, step.target), step
         at = step.target
     assert at == pointer
 

@@ -1,0 +1,243 @@
+"""The analysis as nodes and relationships: pointers, objects, flows and the constraints behind them."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from cli.graph.detail import Kept, everything, kept_in
+from cli.graph.frames import Numbers, Tables, choose, columns_of, numbers, visible
+from cli.graph.names import ElementNames
+from cypher import graph, schema
+from cypher.schema import NONE, Int32, type_name
+from engine import heap
+from engine.flows import KINDS, Flows, flows_of
+
+_OBJECT_KINDS = (
+    "allocated", "merged", "string", "generic", "class", "method", "field", "unknown", "native", "entry", "reflective",
+    "class-of", "handle", "made-handle", "method-type",
+)  # fmt: skip
+_OBJECT_LABELS = {
+    "StringObject": heap.STRING, "ClassObject": heap.CLASS_OBJECT, "MethodObject": heap.METHOD_OBJECT,
+    "FieldObject": heap.FIELD_OBJECT, "UnknownObject": heap.UNKNOWN,
+}  # fmt: skip
+
+
+class Analysis:
+    """Adds what the analysis found to tables."""
+
+    def __init__(self, names: ElementNames, tables: Tables) -> None:
+        self._run, self._names, self._tables = names.run, names, tables
+        self._result, self._sites = names.run.result, names.run.result.sites
+
+    def add(self, detail: str) -> None:
+        """Adds as much as `detail` says."""
+        flows = flows_of(self._names.evidence)
+        kept = everything(flows) if detail == graph.FULL else kept_in(self._run, flows)
+        self._add_pointers(flows, kept)
+        self._add_objects()
+        self._add_sets(kept)
+        self._add_texts()
+        self._add_facts(kept)
+        self._add_flows(flows, kept)
+        self._add_results(kept)
+        self._add_operands(kept)
+
+    def _add_pointers(self, flows: Flows, kept: Kept) -> None:
+        result, points_to = self._result, self._result.points_to
+        size = flows.first_set + len(flows.set_of)
+        order = np.argsort(result.first_variable, kind="stable")
+        firsts = result.first_variable[order]
+        place = np.searchsorted(firsts, np.arange(flows.first_set), "right") - 1
+        base = np.concatenate((points_to.base, np.full(len(flows.set_of), NONE, np.int32)))
+        field = np.concatenate((points_to.field, flows.set_field))
+        field[result.static_pointer] = result.static_field
+        method, index = np.full(size, NONE, np.int32), np.full(size, NONE, np.int32)
+        static, of_set = np.zeros(size, np.bool_), np.arange(size) >= flows.first_set
+        static[result.static_pointer] = True
+        # (what follows the variables of the last method, and doesn't belong to any, is fresh or of an object)
+        variables = np.flatnonzero((base < 0) & ~static & ~of_set)
+        own = place[variables] >= 0
+        method[variables[own]] = result.reached[order][place[variables[own]]]
+        index[variables[own]] = variables[own] - firsts[place[variables[own]]]
+        ids = np.flatnonzero(kept.pointers)
+        labels = {
+            "Variable": ((base < 0) & ~static & ~of_set)[ids], "StaticField": static[ids], "SetField": of_set[ids],
+            "ObjectField": (base >= 0)[ids],
+        }  # fmt: skip
+        columns = {
+            "name": self._pointer_names(ids, method, index, field, base, of_set),
+            "index": numbers(index[ids]),
+            "method": self._tables.keys.of("Method", method[ids]),
+            "field": self._tables.keys.of("Field", field[ids]),
+            "base": self._tables.keys.of("Object", base[ids]),
+        }
+        self._tables.add_nodes("Pointer", ids, columns, labels)
+
+    def _pointer_names(
+        self, ids: Numbers, method: Int32, index: Int32, field: Int32, base: Int32, of_set: NDArray[np.bool_]
+    ) -> pl.Series:
+        """Returns what people call each pointer."""
+        parameters = self._names.parameters(np.maximum(method, 0))[ids]
+        fields = self._run.names.columns.fields
+        words = [
+            f"{self._names.class_names[declaring].rpartition('.')[2]}.{self._names.texts[text]}"
+            for _, declaring, text, _, _ in fields.tolist()
+        ]
+        places = np.searchsorted(fields[:, 0], np.maximum(field[ids], 0)).clip(max=max(len(fields) - 1, 0))
+        of_field = choose(words, np.where(field[ids] >= 0, places, NONE)).fill_null("[]")
+        frame = pl.DataFrame(
+            {
+                "method": self._names.method_column("qualifiedName", method[ids]), "index": index[ids],
+                "parameters": parameters, "field": of_field,
+                "other": (base[ids] >= 0) | of_set[ids] | (field[ids] >= 0),
+            }
+        )  # fmt: skip
+        column, count = pl.col("index"), pl.col("parameters")
+        what = (
+            pl.when(column < count).then(pl.concat_str(pl.lit("argument "), column))
+            .when(column == count).then(pl.lit("result"))
+            .when(column == count + 1).then(pl.lit("thrown"))
+            .otherwise(pl.concat_str(pl.lit("v"), column))
+        )  # fmt: skip
+        return frame.select(
+            pl.when("other").then(pl.col("field")).otherwise(
+                pl.concat_str(pl.col("method").fill_null("the JVM"), pl.lit(": "), what)
+            )
+        ).to_series()  # fmt: skip
+
+    def _add_objects(self) -> None:
+        objects = self._result.objects
+        ids = np.flatnonzero(objects.kind >= 0)
+        kind, type_, method, offset, payload = (column[ids] for column in objects)
+        types = choose(self._names.class_names, type_)
+        shown = pl.DataFrame({"kind": choose(_OBJECT_KINDS, kind), "type": types.fill_null("?")}).select(
+            pl.concat_str("kind", pl.lit(" "), "type")
+        )
+        columns = {
+            "name": shown.to_series(), "kind": choose(_OBJECT_KINDS, kind), "type": types,
+            "method": self._tables.keys.of("Method", method), "offset": numbers(offset),
+            "line": self._names.lines(method, offset), "payload": numbers(payload),
+        }  # fmt: skip
+        labels = {label: kind == wanted for label, wanted in _OBJECT_LABELS.items()}
+        self._tables.add_nodes("Object", ids, columns, labels)
+        self._tables.add_edges("Object-INSTANCE_OF-Class", ids, type_)
+        for label, wanted in (
+            ("Text", heap.STRING), ("Class", heap.CLASS_OBJECT), ("Method", heap.METHOD_OBJECT), ("Field", heap.FIELD_OBJECT)
+        ):  # fmt: skip
+            chosen = (kind == wanted) & (payload >= 0)
+            self._tables.add_edges(f"Object-STANDS_FOR-{label}", ids[chosen], payload[chosen])
+
+    def _add_sets(self, kept: Kept) -> None:
+        points_to = self._result.points_to
+        pointers = np.flatnonzero(kept.pointers[: len(points_to.representative)])
+        of = points_to.representative[pointers]
+        filled = points_to.at[of + 1] > points_to.at[of]
+        self._tables.add_edges("Pointer-POINTS_TO-ObjectSet", pointers[filled], of[filled])
+        sets = np.unique(of[filled])
+        first, count = points_to.at[sets], points_to.at[sets + 1] - points_to.at[sets]
+        words = np.repeat(first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+        owner = np.repeat(sets, count)
+        bits = np.unpackbits(
+            np.ascontiguousarray(points_to.word[words]).view(np.uint8).reshape(-1, 8),
+            axis=1,
+            bitorder="little",
+        )
+        word, bit = np.nonzero(bits)
+        members = points_to.key[words][word] * np.int32(64) + bit
+        self._tables.add_edges("ObjectSet-HOLDS-Object", owner[word], members)
+        sizes = np.bincount(np.searchsorted(sets, owner[word]), minlength=len(sets))
+        self._tables.add_nodes("ObjectSet", sets, {"size": numbers(sizes)})
+
+    def _add_texts(self) -> None:
+        ids = self._run.names.columns.constants[:, 0]
+        texts = [self._run.names.constant(each) for each in ids.tolist()]
+        columns = {
+            "text": pl.Series([visible(each) for each in texts], dtype=pl.String),
+            "hash": pl.Series([_hash(each) for each in texts], dtype=pl.String),
+            "length": pl.Series([len(each) for each in texts], dtype=pl.Int64),
+        }
+        self._tables.add_nodes("Text", ids, columns)
+
+    def _add_facts(self, kept: Kept) -> None:
+        for relation, ends in graph.FACT_ENDS.items():
+            rows = self._result.facts[relation]
+            hints = graph.labels_of(relation)
+            chosen = kept.rows(rows, [each for each, label in hints.items() if label == "Pointer"])
+            columns = {
+                each: self._property(getattr(rows, each)[chosen], hints[each])
+                for each in hints
+                if each not in ends
+            }
+            start, end = (getattr(rows, each)[chosen] for each in ends)
+            edge = f"{hints[ends[0]]}-{type_name(relation)}-{hints[ends[1]]}"
+            self._tables.add_edges(edge, start, end, columns)
+        self._add_handles(kept)
+        self._add_exact(kept)
+
+    def _property(self, values: Int32, label: str) -> pl.Series:
+        return self._tables.keys.of(label, values) if label else numbers(values)
+
+    def _add_handles(self, kept: Kept) -> None:
+        rows = self._result.facts[schema.HandleConstant]
+        chosen = kept.rows(rows, ["target"])
+        columns = {
+            "method": self._tables.keys.of("Method", rows.method[chosen]),
+            "offset": numbers(rows.offset[chosen]), "kind": numbers(rows.kind[chosen]),
+        }  # fmt: skip
+        for label, column in (("Method", rows.callee), ("Field", rows.field)):
+            edge = f"{label}-HANDLE_CONSTANT-Pointer"
+            self._tables.add_edges(edge, column[chosen], rows.target[chosen], columns)
+
+    def _add_exact(self, kept: Kept) -> None:
+        rows = self._result.facts[schema.ExactArgument]
+        none = rows.variable < 0
+        for label, chosen in (("Pointer", ~none & kept.rows(rows, ["variable"])), ("CallSite", none)):
+            start = rows.site if label == "CallSite" else rows.variable
+            columns = {each: numbers(getattr(rows, each)[chosen]) for each in ("position", "length", "index")}
+            self._tables.add_edges(
+                f"{label}-EXACT_ARGUMENT-CallSite", start[chosen], rows.site[chosen], columns
+            )
+
+    def _add_flows(self, flows: Flows, kept: Kept) -> None:
+        chosen = kept.pointers[flows.source] & kept.pointers[flows.target]
+        kind, source, target, method, offset, site = (column[chosen] for column in flows[:6])
+        columns = {
+            "kind": choose(KINDS, kind), "method": self._tables.keys.of("Method", method),
+            "offset": numbers(offset), "site": self._tables.keys.of("CallSite", site),
+        }  # fmt: skip
+        self._tables.add_edges("Pointer-FLOWS_TO-Pointer", source, target, columns)
+
+    def _add_results(self, kept: Kept) -> None:
+        ids = np.arange(len(self._sites.method))
+        for edge, column in (("RETURNS_TO", self._sites.result), ("THROWS_TO", self._sites.thrown)):
+            chosen = (column >= 0) & kept.pointers[column]
+            self._tables.add_edges(f"CallSite-{edge}-Pointer", ids[chosen], column[chosen])
+
+    def _add_operands(self, kept: Kept) -> None:
+        found = self._result.reflective
+        operands = [
+            (pointer, each.site, operand)
+            for each in found
+            for operand, pointer in each.operands.items()
+            if pointer >= 0 and kept.pointers[pointer]
+        ]
+        words = pl.Series([each[2] for each in operands], dtype=pl.String)
+        pairs = columns_of([each[:2] for each in operands])
+        self._tables.add_edges("Pointer-OPERAND-CallSite", *pairs, {"name": words})
+        sources = [(source.obj, each.site, source) for each in found for source in each.sources]
+        self._tables.add_edges(
+            "Object-SOURCE-CallSite",
+            *columns_of([each[:2] for each in sources]),
+            {
+                "kind": pl.Series([each[2].kind for each in sources], dtype=pl.String),
+                "text": pl.Series([visible(each[2].text) for each in sources], dtype=pl.String),
+            },
+        )
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,143 @@
+"""Loading over Bolt: batches that are each written once, whatever fails in between.
+
+A batch and the note of which rows it holds are one transaction. Transactions of one generation take turns: each
+locks the generation first and leaves out rows that are noted already, so a second loader, or a later try, adds none
+twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, LiteralString, NamedTuple
+
+import polars as pl
+from neo4j import ManagedTransaction, Session
+from neo4j.exceptions import Neo4jError
+
+from cypher import graph
+from cypher.load import statements
+from cypher.load.generations import Generation
+
+BATCH = 10_000
+_TOO_LARGE = (
+    "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
+    "Neo.TransientError.General.TransactionOutOfMemoryError",
+    "Neo.ClientError.General.TransactionOutOfMemoryError",
+)
+
+
+class _TooLarge(Exception):
+    """A batch takes more memory than the server gives to a transaction."""
+
+    def __init__(self, cause: Neo4jError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class Phase(NamedTuple):
+    """Rows of one statement."""
+
+    name: str
+    statement: LiteralString
+    rows: pl.DataFrame
+    parameters: Mapping[str, Any]
+
+
+def phases(
+    generation: int, nodes: Mapping[str, Sequence[pl.DataFrame]], edges: Mapping[str, Sequence[pl.DataFrame]]
+) -> Iterator[Phase]:
+    """Yields what is to be written, all nodes first, always in the same order."""
+    for node in graph.NODES:
+        wanted = statements.node_columns(node)
+        for place, frame in enumerate(nodes.get(node.label, ())):
+            for labels, part in _by_labels(frame):
+                parameters = {
+                    "generation": generation,
+                    "labels": [each for each in labels.split(";") if each],
+                }
+                name = f"{node.label}.{place}.{labels}"
+                yield Phase(name, statements.create_nodes(node), _complete(part, wanted), parameters)
+    for edge in graph.EDGES:
+        wanted = statements.edge_columns(edge)
+        for place, frame in enumerate(edges.get(edge.name, ())):
+            yield Phase(f"{edge.name}.{place}", statements.create_edges(edge), _complete(frame, wanted), {})
+
+
+def _by_labels(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yields the rows of nodes by their further labels."""
+    if "labels" not in frame.columns:
+        yield "", frame
+        return
+    for (labels,), part in frame.group_by("labels", maintain_order=True):
+        yield str(labels), part
+
+
+def _complete(frame: pl.DataFrame, wanted: Sequence[str]) -> pl.DataFrame:
+    missing = [pl.lit(None).alias(each) for each in wanted if each not in frame.columns]
+    return frame.with_columns(*missing).select(wanted)
+
+
+def load(
+    session: Session, generation: Generation, wanted: Iterator[Phase], advance: Callable[[int, str], None]
+) -> None:
+    """Writes all phases; `advance` is told the number of items written and of what."""
+    for phase in wanted:
+        start = 0
+        size = BATCH
+        while start < len(phase.rows):
+            end = min(start + size, len(phase.rows))
+            try:
+                session.execute_write(_write_or_refuse, generation.id, phase, start, end)
+            except _TooLarge as problem:
+                if size == 1:
+                    raise problem.cause from None
+                size = max(size // 2, 1)
+                continue
+            advance(end - start, phase.name.split(".")[0])
+            start = end
+
+
+def _write_or_refuse(
+    transaction: ManagedTransaction, identity: str, phase: Phase, start: int, end: int
+) -> None:
+    """Writes rows. Raises `_TooLarge`, after which the driver doesn't try the same again, as it would otherwise."""
+    try:
+        _write(transaction, identity, phase, start, end)
+    except Neo4jError as problem:
+        if problem.code in _TOO_LARGE:
+            raise _TooLarge(problem) from None
+        raise
+
+
+def _write(transaction: ManagedTransaction, identity: str, phase: Phase, start: int, end: int) -> None:
+    """Writes the rows from `start` to `end` that are not noted yet, and notes them."""
+    noted = transaction.run(
+        "MATCH (g:Generation {id: $id}) SET g.locked = true REMOVE g.locked "
+        "WITH g OPTIONAL MATCH (b:Batch {generation: $id, phase: $phase}) WHERE b.start < $end AND b.end > $start "
+        "WITH b ORDER BY b.start RETURN collect([b.start, b.end]) AS spans",
+        id=identity, phase=phase.name, start=start, end=end,
+    ).single(strict=True)["spans"]  # fmt: skip
+    for first, last in _gaps(noted, start, end):
+        rows = [list(row) for row in phase.rows.slice(first, last - first).iter_rows()]
+        transaction.run(phase.statement, rows=rows, **phase.parameters).consume()
+        transaction.run(
+            "CREATE (:Batch {id: $batch, generation: $id, phase: $phase, start: $start, end: $end})",
+            batch=f"{identity} {phase.name} {first}", id=identity, phase=phase.name, start=first, end=last,
+        ).consume()  # fmt: skip
+
+
+def _gaps(spans: Sequence[Sequence[int | None]], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yields the parts from `start` to `end` that no span covers; these are in order and apart.
+
+    >>> list(_gaps([[2, 4], [6, 7]], 0, 9))
+    [(0, 2), (4, 6), (7, 9)]
+    """
+    place = start
+    for first, last in spans:
+        if first is None or last is None:
+            continue
+        if first > place:
+            yield place, first
+        place = max(place, last)
+    if place < end:
+        yield place, end
