@@ -121,7 +121,7 @@ def load_managed(wanted: Wanted, server: Managed, tell: Tell, *, replace: bool) 
     if empty or replace:
         return _import(wanted, server, tell)
     with connect(server.uri, USER, server.password()) as driver:
-        return load_over_bolt(wanted, driver, tell)
+        return load_over_bolt(wanted, driver, tell, server.uri)
 
 
 def _import(wanted: Wanted, server: Managed, tell: Tell) -> Loaded:
@@ -177,10 +177,10 @@ def _fresh_name(server: Managed) -> str:
     return next(name for number in range(1, len(taken) + 2) if (name := f"heliograph{number}") not in taken)
 
 
-def load_over_bolt(wanted: Wanted, driver: Driver, tell: Tell) -> Loaded:
+def load_over_bolt(wanted: Wanted, driver: Driver, tell: Tell, place: str = "the database") -> Loaded:
     """Loads a run into a database that may hold other things, in batches; goes on where an earlier try stopped."""
     clock = _Clock()
-    with driver.session() as session, _explained("the server"):
+    with driver.session() as session, _explained(place):
         if others := generations.other_schemas(session):
             raise Failure(
                 Exit.UNAVAILABLE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 CONNECTION, ACQUISITION, RETRIES = 5.0, 8.0, 15.0
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _SECURITY = "Neo.ClientError.Security."
+# What the driver logs is said by exceptions, too.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
 class Unavailable(Exception):

@@ -73,5 +73,5 @@ def load(
             loaded = load_managed(wanted, managed(), tell, replace=replace)
         else:
             with connect(uri, user, password_of(user), insecure=insecure) as driver:
-                loaded = load_over_bolt(wanted, driver, tell)
+                loaded = load_over_bolt(wanted, driver, tell, uri)
     write_loaded(loaded, as_json=output_format is Format.JSON)

@@ -15,7 +15,7 @@ from neo4j import ManagedTransaction, Session
 from neo4j.exceptions import Neo4jError
 
 from cypher import graph
-from cypher.load import statements
+from cypher.load import statements, writing
 from cypher.load.generations import Generation
 
 BATCH = 10_000
@@ -87,7 +87,7 @@ def load(
         while start < len(phase.rows):
             end = min(start + size, len(phase.rows))
             try:
-                session.execute_write(_write_or_refuse, generation.id, phase, start, end)
+                writing.write(session, _write_or_refuse, generation.id, phase, start, end)
             except _TooLarge as problem:
                 if size == 1:
                     raise problem.cause from None

@@ -9,7 +9,7 @@ from neo4j import ManagedTransaction, Session
 from neo4j.exceptions import ConstraintError
 
 from cypher import graph
-from cypher.load import statements
+from cypher.load import statements, writing
 
 LOADING, COMPLETE = "loading", "complete"
 _TRIES = 8
@@ -38,7 +38,7 @@ def enter(session: Session, identity: str, properties: Mapping[str, Any]) -> Gen
     """Returns the generation with this id, which is made if there is none."""
     for attempt in range(_TRIES):
         try:
-            return session.execute_write(_enter, identity, dict(properties))
+            return writing.write(session, _enter, identity, dict(properties))
         except ConstraintError:
             # Another loader has taken the number.
             if attempt == _TRIES - 1:
@@ -104,7 +104,7 @@ def compare(found: Mapping[str, int], expected: Mapping[str, int]) -> None:
 
 def finish(session: Session, generation: Generation, name: str) -> None:
     """Makes a generation, of which the counts were compared, what readers of `name` see."""
-    session.execute_write(_finish, generation.id, name)
+    writing.write(session, _finish, generation.id, name)
     session.run(
         "MATCH (b:Batch {generation: $id}) CALL (b) { DELETE b } IN TRANSACTIONS OF 5000 ROWS",
         id=generation.id,

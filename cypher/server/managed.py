@@ -219,7 +219,7 @@ class Managed:
         with self._locked(tell):
             settings = self.settings
             wanted = configuration.checked(settings._replace(**chosen))
-            if running := self._running():
+            if running := self._settled(seconds):
                 if wanted != settings:
                     raise Unavailable(
                         f"Neo4j {running.version} is running; stop it before you start it differently"
@@ -394,6 +394,15 @@ class Managed:
         except (KeyError, TypeError, ValueError):
             running = None
         return running if running and process.is_alive(running.process) else None
+
+    def _settled(self, seconds: float) -> _Running | None:
+        """Returns what runs and answers; waits while it starts or is about to end."""
+        began = time.monotonic()
+        while (running := self._running()) and not _listens(self.settings.bolt):
+            if time.monotonic() - began > seconds:
+                break
+            time.sleep(0.1)
+        return running
 
     @contextlib.contextmanager
     def _locked(self, tell: Tell) -> Iterator[None]:
