@@ -203,8 +203,8 @@ _STRUCTURE: tuple[Edge, ...] = (
     Edge("ANNOTATED_BY", "Class", "Class", "the class has an annotation of that type"),
     Edge("ANNOTATED_BY", "Method", "Class", "the method has an annotation of that type"),
     Edge("ANNOTATED_BY", "Field", "Class", "the field has an annotation of that type"),
-    Edge("READS", "Method", "Field", "an instruction reads the field", _PLACE),
-    Edge("WRITES", "Method", "Field", "an instruction writes the field", _PLACE),
+    Edge("READS", "Method", "Field", "an instruction reads the field, which holds a reference", _PLACE),
+    Edge("WRITES", "Method", "Field", "an instruction writes the field, which holds a reference", _PLACE),
     Edge("INITIALISES", "Method", "Class", holds_if(schema.Initialises), {"offset": INTEGER}),
     Edge("CONTAINS", "Method", "CallSite", "the call stands in the method"),
     Edge(

@@ -99,10 +99,19 @@ def total_edges(type_: str) -> LiteralString:
     return _checked(f"MATCH ()-[r:{type_}]->() RETURN count(r) AS found", type_)
 
 
+def delete_edges(node: Node) -> LiteralString:
+    """Returns the statement that deletes what leaves the nodes of `$generation`, in transactions of its own."""
+    text = (
+        f"MATCH (:{node.label} {{generation: $generation}})-[r]->() "
+        "CALL (r) { DELETE r } IN TRANSACTIONS OF 10000 ROWS"
+    )
+    return _checked(text, node.label)
+
+
 def delete_nodes(node: Node) -> LiteralString:
     """Returns the statement that deletes the nodes of `$generation`, in transactions of its own."""
     text = (
         f"MATCH (n:{node.label} {{generation: $generation}}) "
-        "CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
+        "CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 1000 ROWS"
     )
     return _checked(text, node.label)

@@ -44,7 +44,8 @@ def session(admin: Driver) -> Iterator[Session]:
 
 
 def _clear(session: Session) -> None:
-    session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
+    session.run("MATCH ()-[r]->() CALL (r) { DELETE r } IN TRANSACTIONS OF 10000 ROWS").consume()
+    session.run("MATCH (n) CALL (n) { DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
 
 
 def entered(session: Session, identity: str = "one") -> Generation:

@@ -1,0 +1,37 @@
+// title: From string constants to Class.forName
+// description: How a string constant becomes the name of a class that is looked up: a shortest way of each constant to each such call.
+// group: provenance
+// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005
+// param $application: boolean, default true: leave out what the application does not declare
+// example $application: true
+// param $limit: integer, default 100: the most rows
+// example $limit: 100
+// column site: the call that looks up a class
+// column text: the constant
+// column steps: flows on the way
+// column flow: the pointers on the way, in order
+// column path: for pictures
+MATCH (:Current {name: $run})-[:IS]->(g:Generation)
+WHERE g.status = 'complete' OR $allowIncomplete
+CALL (g) {
+  MATCH (s:ReflectiveSite {generation: g.number})
+  WHERE s.role = 'class-by-name' AND (s.application OR NOT $application)
+  RETURN s
+}
+MATCH (operand:Pointer)-[:OPERAND {name: 'name'}]->(s)
+CALL (s, operand) {
+  MATCH way = (operand)<-[:FLOWS_TO*0..25]-(start:Pointer)
+  WITH start, min(length(way)) AS steps
+  MATCH (start)<-[:STRING_CONSTANT]-(t:Text)<-[:STANDS_FOR]-(o:StringObject)
+  WHERE EXISTS {(o)-[:SOURCE {kind: 'constant'}]->(s)}
+  WITH t, o, start, steps
+  ORDER BY steps, start.key
+  RETURN t, o, collect(start)[0] AS start, min(steps) AS steps
+}
+WITH *
+ORDER BY steps, s.key, t.key
+LIMIT $limit
+MATCH path = SHORTEST 1 (start)-[:FLOWS_TO]->{0,25}(operand)
+WHERE all(p IN nodes(path) WHERE p:SetField OR EXISTS {(p)-[:POINTS_TO]->()-[:HOLDS]->(o)})
+RETURN s.name AS site, t.text AS text, length(path) AS steps, [p IN nodes(path) | p.name] AS flow, path
+ORDER BY site, steps, text

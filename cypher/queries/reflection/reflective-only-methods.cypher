@@ -1,0 +1,25 @@
+// title: Methods that only reflection reaches
+// description: The methods of the application to which no chain of other than reflective calls leads from one of its entry points.
+// group: reflection
+// param $limit: integer, default 1000: the most rows
+// example $limit: 1000
+// column class: the declaring class
+// column method: the method
+MATCH (:Current {name: $run})-[:IS]->(g:Generation)
+WHERE g.status = 'complete' OR $allowIncomplete
+CALL (g) {
+  MATCH (entry:Method {generation: g.number})
+  WHERE entry.entryPoint AND entry.application
+  MATCH way = (entry)-[:CALLS*0..60]->(m:Method)
+  WHERE all(call IN relationships(way) WHERE call.kind <> 'reflective')
+  WITH DISTINCT m
+  RETURN collect(m) AS plain
+}
+CALL (g, plain) {
+  MATCH (m:Method {generation: g.number})
+  WHERE m.application AND m.reachable AND NOT m IN plain
+  RETURN m
+}
+RETURN m.className AS class, m.signature AS method
+ORDER BY class, method
+LIMIT $limit

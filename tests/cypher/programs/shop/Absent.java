@@ -1,0 +1,6 @@
+package shop;
+
+/** The test deletes its class file: nothing defines it then. */
+class Absent {
+    static void call() {}
+}

@@ -1,0 +1,5 @@
+package shop.parts;
+
+public interface Part {
+    void fit();
+}

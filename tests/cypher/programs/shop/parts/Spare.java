@@ -1,0 +1,6 @@
+package shop.parts;
+
+/** Nobody needs it. */
+public class Spare {
+    public void rust() {}
+}
