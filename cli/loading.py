@@ -256,4 +256,4 @@ def write_loaded(loaded: Loaded, *, as_json: bool) -> None:
         f"loaded {loaded.name}: {loaded.nodes:,} nodes, {loaded.relationships:,} relationships by {loaded.way}"
     )
     spent = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in loaded.seconds.items())
-    write_line(f"{loaded.items_per_second:,.0f} a second; {spent}")
+    write_line(f"{loaded.items_per_second:,.0f} nodes and relationships a second; {spent}")

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from cli import interrupt
-from cli.commands import analysis, graph, reading, recall, storage
+from cli.commands import analysis, browse, graph, query, reading, recall, storage
 from cli.exits import Exit, Failure
 from cli.text import shown
 
@@ -60,6 +60,8 @@ reading.register(app)
 recall.register(app)
 storage.register(app)
 graph.register(app)
+query.register(app)
+browse.register(app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -26,6 +26,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cypher.browser.jar import with_guide
 from cypher.connection import Unavailable, connect
 from cypher.server import configuration, process
 from cypher.server.admin import Imported, Tool, reason, server_environment
@@ -94,8 +95,8 @@ class Managed:
 
     @property
     def browser_url(self) -> str:
-        """The address of Neo4j Browser."""
-        return f"http://127.0.0.1:{self.settings.http}/browser/"
+        """The address of Neo4j Browser, with the connection filled in but for the password."""
+        return f"http://127.0.0.1:{self.settings.http}/browser/?dbms=bolt://{USER}@127.0.0.1:{self.settings.bolt}"
 
     def password(self) -> str:
         """Returns the password of the user `neo4j`."""
@@ -300,7 +301,8 @@ class Managed:
         self._configure(settings)
         # The class path is long; in a file it stays out of the list of processes.
         options = self.home / "run" / "java-options"
-        class_path = os.pathsep.join(map(str, assembly.class_path()))
+        jars = with_guide(assembly.class_path(), self.home / "run")
+        class_path = os.pathsep.join(map(str, jars))
         write_private(options, "".join(f'"{_escaped(each)}"\n' for each in ("-cp", class_path)))
         tool = Tool((java, *configuration.java_options(settings.heap), f"@{options}"), self.home)
         if self._has_run():
