@@ -136,9 +136,10 @@ def remove_old(session: Session, name: str) -> int:
 
 def remove(session: Session, identity: str, number: int) -> None:
     """Deletes a generation, its nodes first."""
-    for statement in (statements.delete_edges, statements.delete_nodes):
-        for node in graph.NODES:
-            session.run(statement(node), generation=number).consume()
+    for node in graph.NODES:
+        session.run(statements.delete_edges(node), generation=number).consume()
+    for node in graph.NODES:
+        session.run(statements.delete_nodes(node), generation=number).consume()
     session.run(
         "MATCH (b:Batch {generation: $id}) CALL (b) { DELETE b } IN TRANSACTIONS OF 5000 ROWS", id=identity
     ).consume()

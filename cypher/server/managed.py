@@ -40,6 +40,8 @@ from cypher.server.progress import Tell, silently
 USER = "neo4j"
 # Seconds until the first answer, and for the server to end by itself.
 STARTING, STOPPING = 180.0, 60.0
+# Seconds for a server that runs and does not answer: it may be about to end.
+SETTLING = 3.0
 # Seconds that a database may need to be opened, once the server answers.
 _OPENING = 30.0
 _TAKEN = "Address already in use"
@@ -220,7 +222,7 @@ class Managed:
         with self._locked(tell):
             settings = self.settings
             wanted = configuration.checked(settings._replace(**chosen))
-            if running := self._settled(seconds):
+            if running := self._settled():
                 if wanted != settings:
                     raise Unavailable(
                         f"Neo4j {running.version} is running; stop it before you start it differently"
@@ -397,11 +399,11 @@ class Managed:
             running = None
         return running if running and process.is_alive(running.process) else None
 
-    def _settled(self, seconds: float) -> _Running | None:
-        """Returns what runs and answers; waits while it starts or is about to end."""
+    def _settled(self) -> _Running | None:
+        """Returns what runs; waits a little for one that doesn't answer and may be about to end."""
         began = time.monotonic()
         while (running := self._running()) and not _listens(self.settings.bolt):
-            if time.monotonic() - began > seconds:
+            if time.monotonic() - began > SETTLING:
                 break
             time.sleep(0.1)
         return running

@@ -9,7 +9,7 @@ import pytest
 from tests.badinputs.rows import ROWS
 
 TESTS = Path(__file__).parents[1]
-MARKED = re.compile(r"^ *def test_((?:[achds]\d+_)+)|\bid=\"((?:[ACHDS]\d+\b ?)+)", re.MULTILINE)
+MARKED = re.compile(r"^ *def test_((?:[achdqs]\d+_)+)|\bid=\"((?:[ACHDQS]\d+\b ?)+)", re.MULTILINE)
 
 
 def ids_in(text: str) -> Iterator[str]:

@@ -15,7 +15,10 @@ from cypher.connection import Unavailable, connect
 from cypher.server.assembly import Assembly
 from cypher.server.configuration import DEFAULT_VERSION
 from cypher.server.managed import USER, Managed
+from tests.cli.conftest import classes, folder, javac, jdk, run
 from tests.conftest import CACHE
+
+__all__ = ["classes", "folder", "javac", "jdk", "run"]
 
 JARS = CACHE / "neo4j"
 

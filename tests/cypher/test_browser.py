@@ -29,8 +29,6 @@ from cypher.server.assembly import Assembly
 from cypher.server.configuration import DEFAULT_VERSION
 from cypher.server.managed import USER, Managed
 
-pytest_plugins = ("tests.cli.conftest",)
-
 _SECONDS = 30.0
 _WIDE, _HIGH = 1500, 1300
 

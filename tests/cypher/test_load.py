@@ -23,8 +23,6 @@ from cypher.load.generations import CountMismatch, Generation
 from cypher.schema import type_name
 from cypher.server.managed import Managed
 
-pytest_plugins = ("tests.cli.conftest",)
-
 
 def silently(_what: str, _far: str) -> None:
     """Says nothing."""
@@ -147,7 +145,7 @@ def test_a_load_goes_on_where_it_stopped(run: Run, session: Session) -> None:
     generations.compare(generations.counts(session, generation.number), tables.counts())
 
 
-def test_two_loaders_of_one_generation_write_it_once(run: Run, session: Session, admin: Driver) -> None:
+def test_d07_two_loaders_of_one_generation_write_it_once(run: Run, session: Session, admin: Driver) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     generation = entered(session)
@@ -162,7 +160,7 @@ def test_two_loaders_of_one_generation_write_it_once(run: Run, session: Session,
     generations.compare(generations.counts(session, generation.number), tables.counts())
 
 
-def test_two_loaders_of_two_generations_get_numbers_of_their_own(session: Session, admin: Driver) -> None:
+def test_d07_two_loaders_of_two_generations_get_numbers_of_their_own(session: Session, admin: Driver) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     generations.prepare(session)
@@ -176,7 +174,9 @@ def test_two_loaders_of_two_generations_get_numbers_of_their_own(session: Sessio
     assert sorted(numbers) == list(range(1, 7))
 
 
-def test_batches_halve_until_they_fit(run: Run, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d09_batches_halve_until_they_fit(
+    run: Run, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     generation = entered(session)
     tables = tables_of(run, generation.number, graph.STRUCTURE)
     tried: list[int] = []
@@ -198,7 +198,7 @@ def test_batches_halve_until_they_fit(run: Run, session: Session, monkeypatch: p
     assert max(tried) > 8
 
 
-def test_a_generation_that_lacks_something_stays_unseen(run: Run, session: Session) -> None:
+def test_d12_a_generation_that_lacks_something_stays_unseen(run: Run, session: Session) -> None:
     generation = entered(session)
     tables = tables_of(run, generation.number, graph.STRUCTURE)
     lost = tables.edges["Class-DECLARES-Method"]
@@ -210,7 +210,7 @@ def test_a_generation_that_lacks_something_stays_unseen(run: Run, session: Sessi
     assert current(session) == {}
 
 
-def test_what_others_have_stays(run: Run, session: Session, admin: Driver) -> None:
+def test_d11_what_others_have_stays(run: Run, session: Session, admin: Driver) -> None:
     session.run("UNWIND range(1, 500) AS i CREATE (:Class {name: 'theirs', key: -i})").consume()
     session.run("CREATE (:Method {name: 'theirs'})-[:CALLS]->(:Method {name: 'theirs'})").consume()
     load_over_bolt(Wanted(run, graph.STRUCTURE, "a"), admin, silently)
@@ -230,7 +230,7 @@ def test_a_new_load_takes_the_place_of_the_old(run: Run, session: Session, admin
     assert len(numbers) == 2
 
 
-def test_another_schema_is_refused(run: Run, session: Session, admin: Driver) -> None:
+def test_d11_another_schema_is_refused(run: Run, session: Session, admin: Driver) -> None:
     generations.prepare(session)
     generations.enter(session, "old", {"schemaVersion": "0"})
     with pytest.raises(Failure, match="another version of the graph"):

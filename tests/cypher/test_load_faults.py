@@ -24,7 +24,6 @@ from cypher.connection import connect
 from cypher.load import bolt, generations
 from cypher.server.managed import USER, Managed
 
-pytest_plugins = ("tests.cli.conftest",)
 pytestmark = pytest.mark.slow
 
 # How often the server, and the client, are killed.
@@ -100,7 +99,7 @@ def duration(run: Run, server: Managed) -> float:
     return time.monotonic() - began
 
 
-def test_the_client_is_killed(run: Run, own: Managed) -> None:
+def test_d06_the_client_is_killed(run: Run, own: Managed) -> None:
     whole = duration(run, own)
     choose = random.Random(6)
     for _ in range(KILLS):
@@ -114,7 +113,7 @@ def test_the_client_is_killed(run: Run, own: Managed) -> None:
         load(run, own)
 
 
-def test_the_server_is_killed(run: Run, own: Managed) -> None:
+def test_d05_the_server_is_killed(run: Run, own: Managed) -> None:
     whole = duration(run, own)
     choose = random.Random(5)
     for _ in range(KILLS):
@@ -175,7 +174,7 @@ class Proxy:
         self._listener.close()
 
 
-def test_the_connection_is_cut_during_commits(run: Run, server: Managed, admin: Driver) -> None:
+def test_d08_the_connection_is_cut_during_commits(run: Run, server: Managed, admin: Driver) -> None:
     with admin.session() as session:
         session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
     proxy = Proxy(server.settings.bolt, cuts=6)
