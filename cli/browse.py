@@ -10,8 +10,7 @@ from cli.exits import Exit, Failure
 from cli.present import write_line
 from cli.server import failing, managed
 from cypher.asking import loaded_runs
-from cypher.connection import connect
-from cypher.server.managed import USER
+from cypher.connection import USER, connect
 
 
 def open_browser(*, only_print: bool) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 from cli.exits import Exit, Failure
+from cypher.private import NotPrivate, private_folder
 
 NAME = "heliograph"
 
@@ -30,15 +30,6 @@ def _base(variable: str, usual: str) -> Path:
 def private(folder: Path) -> Path:
     """Returns `folder`, made with mode 0700. Raises `Failure` if it is a link or belongs to someone else."""
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        status = folder.lstat()
-    except OSError as problem:
-        raise Failure(Exit.NO_INPUT, f"{folder} can't be used: {problem.strerror}") from None
-    if not stat.S_ISDIR(status.st_mode):
-        raise Failure(Exit.NO_INPUT, f"{folder} is no folder but a link or a file; remove it")
-    if hasattr(os, "getuid") and status.st_uid != os.getuid():
-        raise Failure(Exit.NO_INPUT, f"{folder} belongs to another user")
-    if stat.S_IMODE(status.st_mode) & 0o077:
-        folder.chmod(0o700)
-    return folder
+        return private_folder(folder)
+    except NotPrivate as problem:
+        raise Failure(Exit.NO_INPUT, str(problem)) from None

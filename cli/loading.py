@@ -19,7 +19,7 @@ from cli.graph.build import tables_of
 from cli.graph.frames import Tables, visible
 from cli.run import MANIFEST, Run
 from cypher import graph
-from cypher.connection import connect, explained
+from cypher.connection import USER, connect, explained
 from cypher.load import bolt, generations, offline
 from cypher.load.generations import CountMismatch, Generation
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from cypher.connection import Driver
     from cypher.server.managed import Managed
     from cypher.server.progress import Tell
-
-USER = "neo4j"
 
 
 class Loaded(NamedTuple):
@@ -116,12 +114,12 @@ def load_managed(wanted: Wanted, server: Managed, tell: Tell, *, replace: bool) 
     if not server.assembly().is_known() and not server.is_running():
         raise Failure(Exit.UNAVAILABLE, "there is no server yet: `heliograph graph start` makes one")
     server.start(tell)
-    with connect(server.uri, USER, server.password()) as driver, driver.session() as session:
-        empty = generations.is_empty(session)
-    if empty or replace:
-        return _import(wanted, server, tell)
     with connect(server.uri, USER, server.password()) as driver:
-        return load_over_bolt(wanted, driver, tell, server.uri)
+        with driver.session() as session:
+            empty = generations.is_empty(session)
+        if not empty and not replace:
+            return load_over_bolt(wanted, driver, tell, server.uri)
+    return _import(wanted, server, tell)
 
 
 def _import(wanted: Wanted, server: Managed, tell: Tell) -> Loaded:

@@ -64,7 +64,7 @@ def connected(place: Place) -> Database:
 
         return connect(place.uri, place.user, password_of(place.user), insecure=place.insecure)
     from cli.server import managed
-    from cypher.server.managed import USER
+    from cypher.connection import USER
 
     server = managed()
     if not server.is_running():

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from neo4j import Driver as Driver  # noqa: PLC0414  # for those who connect
 
+# The user with whom every server begins; the only one of the managed server.
+USER = "neo4j"
 # Seconds: for a connection, for one from the pool, for what the driver repeats by itself.
 CONNECTION, ACQUISITION, RETRIES = 5.0, 8.0, 15.0
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")

@@ -21,13 +21,12 @@ VERSION = 1
 
 # A key is a generation's number, the place of the label in LABELS, and the number of the node among those.
 _LABEL_BITS, _NUMBER_BITS = 6, 34
-GENERATION_BITS = 63 - _LABEL_BITS - _NUMBER_BITS
 
 STRUCTURE, SLICES, FULL = "structure", "slices", "full"
 DETAILS = (STRUCTURE, SLICES, FULL)
 
 # Types of properties.
-INTEGER, TEXT, BOOLEAN, TEXTS = "int", "string", "boolean", "string[]"
+INTEGER, TEXT, BOOLEAN = "int", "string", "boolean"
 # A property that is the key of a node; absent if there is none.
 KEY = "key"
 
@@ -250,9 +249,6 @@ _ANALYSIS: tuple[Edge, ...] = (
 )  # fmt: skip
 
 EDGES: tuple[Edge, ...] = (*_STRUCTURE, *_ANALYSIS)
-# The relationships of a graph with structure alone.
-STRUCTURE_EDGES = frozenset(each.name for each in _STRUCTURE)
-STRUCTURE_LABELS = frozenset(LABELS) - {"Pointer", "Object", "ObjectSet", "Text"}
 
 
 def key_base(generation: int, label: str) -> int:

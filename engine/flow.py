@@ -109,7 +109,7 @@ class Flow:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.sets = Sets(evidence.points_to)
-        self._tables = self._targets()
+        self._tables = _targets(evidence)
         self._starts = np.cumsum([0, *(len(column) for _, column in self._tables)]).tolist()
         self._by_target = Index(np.concatenate([column for _, column in self._tables]))
         self._order = np.argsort(evidence.first_variable, kind="stable")
@@ -123,17 +123,6 @@ class Flow:
         )
         self.pointer_of_static = {field: pointer for pointer, field in self.field_of_static.items()}
         self._indices: dict[tuple[FactRelation, str], Index] = {}
-        self._returned: dict[int, int] = {}
-
-    def _targets(self) -> list[tuple[Relation, Int32]]:
-        """Returns every column that names a pointer into which something is put, with its relation."""
-        facts, sites = self.evidence.facts, self.evidence.sites
-        relations = (
-            schema.New, schema.StringConstant, schema.ClassConstant, *COPIES, schema.Load, schema.ArrayLoad,
-            schema.StaticLoad,
-        )  # fmt: skip
-        tables: list[tuple[Relation, Int32]] = [(each, facts[each].target) for each in relations]
-        return [*tables, (RETURN, sites.result), (THROWN, sites.thrown)]
 
     def rows_into(self, pointer: int) -> Iterator[tuple[Relation, int]]:
         """Yields (relation, row) of what puts something into a variable; RETURN and THROWN have sites as rows."""
@@ -177,20 +166,11 @@ class Flow:
 
     def returned_parameter(self, method: int) -> int:
         """Returns the position of the parameter that every return of a method returns, -1 if there is no such."""
-        known = self._returned.get(method)
-        if known is None:
-            known = self._returned[method] = self._returned_parameter(method)
-        return known
+        return int(self._returned[self._place[method]])
 
-    def _returned_parameter(self, method: int) -> int:
-        first, parameters = self.variable(method, 0), self.parameters_of(method)
-        sources = {
-            int(self.evidence.facts[schema.Assign].source[row]) - first if relation is schema.Assign else NONE
-            for relation, row in self.rows_into(first + parameters)
-        }
-        position = sources.pop() if len(sources) == 1 else NONE
-        assigned = any(True for each in range(parameters) for _ in self.rows_into(first + each))
-        return position if 0 <= position < parameters and not assigned else NONE
+    @cached_property
+    def _returned(self) -> Int32:
+        return returned_parameters(self.evidence)
 
     def handing(self, obj: int, kind: str) -> Bools:
         """Returns which methods, by id, may return (or throw) an object."""
@@ -274,3 +254,35 @@ class Flow:
             stores = np.array(self.rows_of(schema.Store, "field", field), np.int64)
             sources = self.evidence.facts[schema.Store].source[stores]
         return stores[self.sets.contain(sources, np.array([obj], np.int32))]
+
+
+def _targets(evidence: Evidence) -> list[tuple[Relation, Int32]]:
+    """Returns every column that names a pointer into which something is put, with its relation."""
+    facts, sites = evidence.facts, evidence.sites
+    relations = (
+        schema.New, schema.StringConstant, schema.ClassConstant, *COPIES, schema.Load, schema.ArrayLoad,
+        schema.StaticLoad,
+    )  # fmt: skip
+    tables: list[tuple[Relation, Int32]] = [(each, facts[each].target) for each in relations]
+    return [*tables, (RETURN, sites.result), (THROWN, sites.thrown)]
+
+
+def returned_parameters(evidence: Evidence) -> Int32:
+    """Returns the position of the parameter that every return of each reached method returns, -1 if there is none."""
+    size = len(evidence.points_to.representative)
+    into = np.zeros(size, np.int64)
+    for _, column in _targets(evidence):
+        into += np.bincount(column[column >= 0], minlength=size)
+    assigns = evidence.facts[schema.Assign]
+    lowest, highest = np.full(size, np.iinfo(np.int32).max), np.full(size, NONE)
+    np.minimum.at(lowest, assigns.target, assigns.source)
+    np.maximum.at(highest, assigns.target, assigns.source)
+    assigned = np.bincount(assigns.target, minlength=size)
+    first, parameters = evidence.first_variable.astype(np.int64), evidence.parameters.astype(np.int64)
+    value = first + parameters
+    position = lowest[value] - first
+    same = (lowest[value] == highest[value]) & (into[value] == assigned[value])
+    same &= (position >= 0) & (position < parameters)
+    before = np.concatenate(([0], np.cumsum(into != 0)))
+    same &= before[value] == before[first]
+    return np.where(same, position, NONE).astype(np.int32)

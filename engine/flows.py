@@ -17,6 +17,7 @@ from cypher import schema
 from cypher.schema import NONE, STATIC, Int32, Int64
 from engine import flow
 from engine.flow import COPIES, Evidence
+from engine.sets import Sets
 
 MEMBER = "member"
 KINDS = (
@@ -45,7 +46,7 @@ class Flows(NamedTuple):
     `kind` is a place in KINDS; `method` and `offset` are of the instruction, `site` of the call, -1 if there is none.
     MEMBER goes from the field of an object to the field of a set that has it for a load, and the other way for a
     store. Pointers from `first_set` on are fields of sets: that of number `i` is field `set_field[i]` (-1: elements)
-    of the objects of the representative `set_of[i]`; `is_load[i]` tells what it is read or written for.
+    of the objects of the representative `set_of[i]`.
     """
 
     kind: Int32
@@ -57,7 +58,6 @@ class Flows(NamedTuple):
     first_set: int
     set_of: Int32
     set_field: Int32
-    is_load: NDArray[np.bool_]
 
 
 def flows_of(evidence: Evidence) -> Flows:
@@ -70,7 +70,7 @@ def flows_of(evidence: Evidence) -> Flows:
         for columns in zip(*(part[1:] for part in parts), strict=True)
     )
     return Flows(
-        kinds.astype(np.int32), source, target, method, offset, site, sets.first, sets.of, sets.field, sets.is_load
+        kinds.astype(np.int32), source, target, method, offset, site, sets.first, sets.of, sets.field
     )  # fmt: skip
 
 
@@ -131,13 +131,19 @@ def _calls(evidence: Evidence) -> Iterator[_Rows]:
     target = first[callee[call]] + position[row]
     for kind, chosen in ((flow.RECEIVER, receives), (flow.ARGUMENT, ~receives)):
         yield _from_calls(evidence, kind, variable[row][chosen], target[chosen], at[chosen])
-    passed = returned_parameters(evidence)[callee[call]] == position[row]
+    returned = flow.returned_parameters(evidence)[callee]
+    passed = returned[call] == position[row]
     passed &= (sites.result[at] >= 0) & (sites.cut[at] == 0)
     yield _from_calls(evidence, flow.PASSED, variable[row][passed], sites.result[at[passed]], at[passed])
     passing = np.zeros(len(site), np.bool_)
     passing[call[passed]] = True
     returning = (sites.result[site] >= 0) & (sites.cut[site] == 0) & ~passing
     value = first[callee] + parameters[callee]
+    # What passes on its argument returns nothing for a null, unless calls were not told apart.
+    sets = Sets(evidence.points_to)
+    for each in np.flatnonzero(returning & (returned >= 0)).tolist():
+        held = sets.objects_of(int(value[each]))
+        returning[each] = bool(np.isin(held, sets.objects_of(int(sites.result[site[each]]))).all())
     yield _from_calls(evidence, flow.RETURN, value[returning], sites.result[site[returning]], site[returning])
     throwing = sites.thrown[site] >= 0
     yield _from_calls(
@@ -157,32 +163,6 @@ def _from_calls(evidence: Evidence, kind: str, source: _Ids, target: _Ids, site:
     return _Rows(kind, source, target, evidence.sites.method[site], evidence.sites.offset[site], site)
 
 
-def returned_parameters(evidence: Evidence) -> Int32:
-    """Returns the position of the parameter that every return of each reached method returns, -1 if there is none."""
-    size = len(evidence.points_to.representative)
-    into = np.zeros(size, np.int64)
-    relations = (
-        schema.New, schema.StringConstant, schema.ClassConstant, *COPIES, schema.Load, schema.ArrayLoad,
-        schema.StaticLoad,
-    )  # fmt: skip
-    columns = [evidence.facts[each].target for each in relations]
-    for column in (*columns, evidence.sites.result, evidence.sites.thrown):
-        into += np.bincount(column[column >= 0], minlength=size)
-    assigns = evidence.facts[schema.Assign]
-    lowest, highest = np.full(size, np.iinfo(np.int32).max), np.full(size, NONE)
-    np.minimum.at(lowest, assigns.target, assigns.source)
-    np.maximum.at(highest, assigns.target, assigns.source)
-    assigned = np.bincount(assigns.target, minlength=size)
-    first, parameters = evidence.first_variable.astype(np.int64), evidence.parameters.astype(np.int64)
-    value = first + parameters
-    position = lowest[value] - first
-    same = (lowest[value] == highest[value]) & (into[value] == assigned[value])
-    same &= (position >= 0) & (position < parameters)
-    before = np.concatenate(([0], np.cumsum(into != 0)))
-    same &= before[value] == before[first]
-    return np.where(same, position, NONE).astype(np.int32)
-
-
 class _SetFields:
     """The fields of sets of objects that loads read and stores write."""
 
@@ -200,7 +180,7 @@ class _SetFields:
         keys = np.concatenate((self._read, self._written))
         self.of = (keys >> _FIELD_BITS).astype(np.int32)
         self.field = (keys & ((1 << _FIELD_BITS) - 1)).astype(np.uint32).view(np.int32)
-        self.is_load = np.arange(len(keys)) < len(self._read)
+        self._is_load = np.arange(len(keys)) < len(self._read)
 
     def _keys(self, bases: Int32, fields: Int32) -> Int64:
         sets = self._evidence.points_to.representative[bases].astype(np.int64)
@@ -236,7 +216,7 @@ class _SetFields:
         numbers = np.concatenate([empty[0], *(piece[0] for piece in pieces)])
         node = np.concatenate([empty[1], *(piece[1] for piece in pieces)])
         pointer = (self.first + numbers).astype(np.int32)
-        loading = self.is_load[numbers]
+        loading = self._is_load[numbers]
         yield _rows(MEMBER, node[loading], pointer[loading])
         yield _rows(MEMBER, pointer[~loading], node[~loading])
 

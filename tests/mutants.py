@@ -6,6 +6,7 @@ Mutants are named by function and text, so that a change elsewhere in a module r
 from __future__ import annotations
 
 import ast
+import gc
 import inspect
 import signal
 import tempfile
@@ -104,11 +105,16 @@ class Replace(ast.NodeTransformer):
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raises TimeoutError in what takes more seconds of CPU time than that."""
+    """Raises TimeoutError in what takes more seconds of CPU time than that.
+
+    Callbacks of the garbage collector wait meanwhile: what is raised in one is lost, and pytest calls it an error.
+    """
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise TimeoutError
 
+    callbacks = gc.callbacks[:]
+    gc.callbacks.clear()
     before = signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
@@ -116,6 +122,7 @@ def limited(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
+        gc.callbacks[:] = callbacks
 
 
 # --- mutants of the functions of a module, put into the functions themselves

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from cli.commands.options import Format, FormatOption, QuietOption, RunOption
+from cli.commands.options import (
+    Format,
+    FormatOption,
+    InsecureOption,
+    QuietOption,
+    RunOption,
+    UriOption,
+    UserOption,
+)
 
 
 class Detail(StrEnum):
@@ -40,23 +48,13 @@ def load(
         bool,
         typer.Option("--replace", help="Delete all other runs of the managed server; faster than adding."),
     ] = False,
-    uri: Annotated[
-        str | None,
-        typer.Option(
-            envvar="NEO4J_URI", help="Another server than the managed one, as in neo4j+s://host:7687."
-        ),
-    ] = None,
-    user: Annotated[str, typer.Option(envvar="NEO4J_USER", help="The user there.")] = "neo4j",
-    insecure: Annotated[
-        bool, typer.Option("--insecure", help="Allow a connection to another machine without encryption.")
-    ] = False,
+    uri: UriOption = None,
+    user: UserOption = "neo4j",
+    insecure: InsecureOption = False,
     output_format: FormatOption = Format.TABLE,
     quiet: QuietOption = False,
 ) -> None:
-    """Loads a run into the graph database, beside the runs that are there.
-
-    The password of another server is taken from NEO4J_PASSWORD.
-    """
+    """Loads a run into the graph database, beside the runs that are there."""
     from cli import run as runs
     from cli.exits import usage
     from cli.loading import Wanted, load_managed, load_over_bolt, name_of, password_of, write_loaded

@@ -28,3 +28,17 @@ OutOption = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="Where to write; standard output if not given.")
 ]
 LimitOption = Annotated[int, typer.Option("--limit", min=0, help="Rows of a table; 0 for all.")]
+UriOption = Annotated[
+    str | None,
+    typer.Option(
+        "--uri", metavar="URI", envvar="NEO4J_URI",
+        help="A server, as in neo4j+s://host:7687; the managed one if not given. Its password is read from "
+        "NEO4J_PASSWORD.",
+    ),
+]  # fmt: skip
+UserOption = Annotated[
+    str, typer.Option("--user", metavar="NAME", envvar="NEO4J_USER", help="The user of that server.")
+]
+InsecureOption = Annotated[
+    bool, typer.Option("--insecure", help="Allow a connection to another machine without encryption.")
+]

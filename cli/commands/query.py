@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli.commands.options import Format, FormatOption
+from cli.commands.options import Format, FormatOption, InsecureOption, UriOption, UserOption
 from cli.exits import usage
 
 _RUN = "run"
@@ -43,20 +43,6 @@ class QueryGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-UriOption = Annotated[
-    str | None,
-    typer.Option(
-        "--uri", metavar="URI", envvar="NEO4J_URI",
-        help="A server, as in bolt://127.0.0.1:7687; the managed one if not given. Its password is read from "
-        "NEO4J_PASSWORD.",
-    ),
-]  # fmt: skip
-UserOption = Annotated[
-    str, typer.Option("--user", metavar="NAME", envvar="NEO4J_USER", help="The user of that server.")
-]
-InsecureOption = Annotated[
-    bool, typer.Option("--insecure", help="Allow a connection to another machine without encryption.")
-]
 LoadedRunOption = Annotated[
     str | None,
     typer.Option("--run", metavar="NAME", help="A run's name in the graph; the newest if not given."),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from cli.graph.detail import Kept, everything, kept_in
-from cli.graph.frames import Numbers, Tables, choose, columns_of, numbers, visible
+from cli.graph.detail import Kept, everything, kept_in, owners
+from cli.graph.frames import Numbers, Tables, choose, columns_of, digest, numbers, visible
 from cli.graph.names import ElementNames
 from cypher import graph, schema
 from cypher.schema import NONE, Int32, type_name
@@ -49,9 +47,7 @@ class Analysis:
     def _add_pointers(self, flows: Flows, kept: Kept) -> None:
         result, points_to = self._result, self._result.points_to
         size = flows.first_set + len(flows.set_of)
-        order = np.argsort(result.first_variable, kind="stable")
-        firsts = result.first_variable[order]
-        place = np.searchsorted(firsts, np.arange(flows.first_set), "right") - 1
+        owner = owners(result, flows.first_set)
         base = np.concatenate((points_to.base, np.full(len(flows.set_of), NONE, np.int32)))
         field = np.concatenate((points_to.field, flows.set_field))
         field[result.static_pointer] = result.static_field
@@ -60,9 +56,9 @@ class Analysis:
         static[result.static_pointer] = True
         # (what follows the variables of the last method, and doesn't belong to any, is fresh or of an object)
         variables = np.flatnonzero((base < 0) & ~static & ~of_set)
-        own = place[variables] >= 0
-        method[variables[own]] = result.reached[order][place[variables[own]]]
-        index[variables[own]] = variables[own] - firsts[place[variables[own]]]
+        variables = variables[owner[variables] >= 0]
+        method[variables] = result.reached[owner[variables]]
+        index[variables] = variables - result.first_variable[owner[variables]]
         ids = np.flatnonzero(kept.pointers)
         labels = {
             "Variable": ((base < 0) & ~static & ~of_set)[ids], "StaticField": static[ids], "SetField": of_set[ids],
@@ -157,7 +153,7 @@ class Analysis:
         texts = [self._run.names.constant(each) for each in ids.tolist()]
         columns = {
             "text": pl.Series([visible(each) for each in texts], dtype=pl.String),
-            "hash": pl.Series([_hash(each) for each in texts], dtype=pl.String),
+            "hash": pl.Series([digest(each) for each in texts], dtype=pl.String),
             "length": pl.Series([len(each) for each in texts], dtype=pl.Int64),
         }
         self._tables.add_nodes("Text", ids, columns)
@@ -237,7 +233,3 @@ class Analysis:
                 "text": pl.Series([visible(each[2].text) for each in sources], dtype=pl.String),
             },
         )
-
-
-def _hash(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 import polars as pl
 
@@ -110,36 +108,29 @@ class Calls:
         kinds: dict[int, str] = {}
         keys: dict[int, str] = {}
         rows = np.flatnonzero(np.isin(self._result.call_callee, list(by_method)))
+        constants = self._constants(self._result.call_site[rows])
         for site, callee in zip(
             self._result.call_site[rows].tolist(), self._result.call_callee[rows].tolist(), strict=True
         ):
             kinds[site] = by_method[callee].kind
             if by_method[callee].key >= 0:
-                keys[site] = self._constant_at(site, by_method[callee].key)
+                keys[site] = constants.get((site, by_method[callee].key), "")
         place = np.full(number, NONE, np.int32)
         place[list(kinds)] = np.arange(len(kinds))
         names = [keys.get(each) or "" for each in kinds]
         return {"inputKind": choose(list(kinds.values()), place), "inputName": choose(names, place)}
 
-    @cached_property
-    def _argument_of(self) -> dict[tuple[int, int], int]:
-        rows = self._result.facts[schema.Argument]
+    def _constants(self, sites: Int32) -> dict[tuple[int, int], str]:
+        """Returns the string constants that are put into arguments of calls, by site and position."""
+        arguments = self._result.facts[schema.Argument]
+        arguments = arguments.take(np.isin(arguments.site, sites))
+        strings = self._result.facts[schema.StringConstant]
+        text_of = dict(zip(strings.target.tolist(), strings.text.tolist(), strict=True))
         return {
-            (site, position): variable
-            for site, position, variable in zip(
-                rows.site.tolist(), rows.position.tolist(), rows.variable.tolist(), strict=True
-            )
+            (site, position): visible(self._run.names.constant(text_of[variable]))
+            for site, position, variable in zip(*(each.tolist() for each in arguments), strict=True)
+            if variable in text_of
         }
-
-    @cached_property
-    def _constant_in(self) -> dict[int, int]:
-        rows = self._result.facts[schema.StringConstant]
-        return dict(zip(rows.target.tolist(), rows.text.tolist(), strict=True))
-
-    def _constant_at(self, site: int, position: int) -> str:
-        """Returns the string constant that is put into an argument of a call, "" if it is none."""
-        text = self._constant_in.get(self._argument_of.get((site, position), NONE))
-        return "" if text is None else visible(self._run.names.constant(text))
 
     def _add_calls(self) -> None:
         result, sites = self._result, self._sites

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cli.run import Run
-from cypher.schema import Int32, Rows
+from cypher.schema import Rows
 from engine import heap
 from engine.flows import Flows
+from engine.result import Result
+from engine.sets import Sets
+from engine.solver import PointsToRows
 
 
 class Kept(NamedTuple):
@@ -43,9 +46,7 @@ def kept_in(run: Run, flows: Flows) -> Kept:
     told = np.isin(result.objects.kind, sorted(heap.TRACKED))
     told[[source.obj for each in result.reflective for source in each.sources if source.obj >= 0]] = True
     kept = np.zeros(flows.first_set + len(flows.set_of), np.bool_)
-    kept[: flows.first_set] = _holding(points_to.at, points_to.key, points_to.word, told)[
-        points_to.representative
-    ]
+    kept[: flows.first_set] = _holding(points_to, told)[points_to.representative]
     kept[: flows.first_set] |= _application_variables(run, flows.first_set)
     for each in result.reflective:
         kept[[pointer for pointer in each.operands.values() if pointer >= 0]] = True
@@ -61,23 +62,24 @@ def kept_in(run: Run, flows: Flows) -> Kept:
     return Kept(kept)
 
 
-def _holding(
-    at: NDArray[np.int64], key: Int32, word: NDArray[np.int64], told: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _holding(points_to: PointsToRows, told: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Returns which sets have an object that is told apart."""
-    bits = np.zeros((len(told) + 63) >> 6 << 6, np.uint8)
-    bits[: len(told)] = told
-    masks = np.packbits(bits, bitorder="little").view(np.int64)
-    before = np.concatenate(([0], np.cumsum((word & masks[key]) != 0)))
-    found: NDArray[np.bool_] = before[at[1:]] > before[at[:-1]]
+    masks = Sets(points_to).dense(np.flatnonzero(told).astype(np.int32), len(told))
+    before = np.concatenate(([0], np.cumsum((points_to.word & masks[points_to.key]) != 0)))
+    found: NDArray[np.bool_] = before[points_to.at[1:]] > before[points_to.at[:-1]]
     return found
 
 
 def _application_variables(run: Run, number: int) -> NDArray[np.bool_]:
-    """Returns which pointers are variables of methods of the application."""
-    result = run.result
-    order = np.argsort(result.first_variable, kind="stable")
-    owner = np.searchsorted(result.first_variable[order], np.arange(number), "right") - 1
-    own = run.names.is_application(result.reached)[order]
-    found: NDArray[np.bool_] = (owner >= 0) & own[np.maximum(owner, 0)] & (result.points_to.base < 0)
+    """Returns which of the first `number` pointers are variables of methods of the application."""
+    owner = owners(run.result, number)
+    own = run.names.is_application(run.result.reached)
+    found: NDArray[np.bool_] = (owner >= 0) & own[owner] & (run.result.points_to.base < 0)
     return found
+
+
+def owners(result: Result, number: int) -> NDArray[np.intp]:
+    """Returns the place in `reached` of the last method whose variables begin at each pointer or before it, or -1."""
+    order = np.argsort(result.first_variable, kind="stable")
+    place = np.searchsorted(result.first_variable[order], np.arange(number), "right") - 1
+    return np.where(place >= 0, order[place], -1)

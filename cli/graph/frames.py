@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,12 @@ class Keys:
         return optional(keys, numbers >= 0)
 
 
-def optional(values: Numbers, present: NDArray[np.bool_]) -> pl.Series:
+def optional(values: Numbers | pl.Series, present: NDArray[np.bool_]) -> pl.Series:
     """Returns `values`, null where they are not `present`."""
     series = pl.Series(values)
-    return series if present.all() else series.to_frame("v").select(
-        pl.when(pl.Series(present)).then(pl.col("v"))
-    ).to_series()  # fmt: skip
+    if present.all():
+        return series
+    return series.to_frame("v").select(pl.when(pl.Series(present)).then(pl.col("v"))).to_series()
 
 
 def numbers(values: Numbers) -> pl.Series:
@@ -53,14 +54,7 @@ def choose(words: Sequence[str], places: Numbers) -> pl.Series:
     if not words:
         return pl.Series([None] * len(places), dtype=pl.String)
     found = pl.Series(words, dtype=pl.String).gather(pl.Series(np.maximum(places, 0)))
-    return optional_text(found, places >= 0)
-
-
-def optional_text(texts: pl.Series, present: NDArray[np.bool_]) -> pl.Series:
-    """Returns texts, null where they are not `present`."""
-    if present.all():
-        return texts
-    return texts.to_frame("v").select(pl.when(pl.Series(present)).then(pl.col("v"))).to_series()
+    return optional(found, places >= 0)
 
 
 def visible(text: str) -> str:
@@ -72,14 +66,15 @@ def visible(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def digest(text: str) -> str:
+    """Returns the SHA-256 of a text in UTF-8 with surrogates."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def name(text: str) -> str:
     """Returns a name that an index takes."""
-    from hashlib import sha256
-
     found = visible(text)
-    if len(found) <= _LONGEST_NAME:
-        return found
-    return f"{found[:_LONGEST_NAME]}…{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return found if len(found) <= _LONGEST_NAME else f"{found[:_LONGEST_NAME]}…{digest(text)}"
 
 
 class Tables:
@@ -114,7 +109,7 @@ class Tables:
     ) -> None:
         """Adds nodes; `labels` says which of them have a further label."""
         declared = graph.node_of(label)
-        undeclared = set(columns) - set(declared.properties) | set(labels or ()) - set(declared.more)
+        undeclared = set(columns) ^ set(declared.properties) | set(labels or ()) - set(declared.more)
         assert not undeclared, undeclared
         frame = pl.DataFrame({"key": self.keys.of(label, ids), **columns})
         if declared.more:

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from cli.explain import evidence
-from cli.graph.frames import choose, name, numbers, optional_text
+from cli.graph.frames import choose, name, numbers, optional
 from cli.run import Run
 from cli.text import class_name
 from cypher.schema import NONE, Int32
@@ -57,7 +57,7 @@ class ElementNames:
         ids = self.run.names.columns.methods[:, 0]
         places = np.searchsorted(ids, np.maximum(methods, 0)).clip(max=len(ids) - 1)
         found = self.methods[column].gather(pl.Series(places))
-        return optional_text(found, methods >= 0)
+        return optional(found, methods >= 0)
 
     def lines(self, methods: Int32, offsets: Int32) -> pl.Series:
         """Returns the source line of each instruction, null where there is none."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import polars as pl
 
@@ -78,9 +80,14 @@ class Structure:
         of_interface = interface[below]
         self._tables.add_edges("Class-EXTENDS-Class", below[of_interface], implemented[of_interface])
         self._tables.add_edges("Class-IMPLEMENTS-Class", below[~of_interface], implemented[~of_interface])
-        self._tables.add_edges("Class-SUBTYPE_OF-Class", *supertype_pairs(structure).T)
+        self._tables.add_edges("Class-SUBTYPE_OF-Class", *self._supertypes.T)
         self._tables.add_edges("Class-ELEMENT_TYPE-Class", ids, structure.element)
         self._tables.add_edges("Class-ANNOTATED_BY-Class", *structure.annotated_types.T)
+
+    @cached_property
+    def _supertypes(self) -> Int32:
+        """The pairs of a type and a proper supertype."""
+        return supertype_pairs(self._run.structure)
 
     def _add_containers(self, types: Int32) -> None:
         archives = self._run.manifest["archives"]
@@ -152,7 +159,7 @@ class Structure:
         own = pl.DataFrame(
             {"method": methods[chosen], "type": declaring[chosen], "signature": signatures[chosen]}
         )
-        below, above = supertype_pairs(structure).T
+        below, above = self._supertypes.T
         pairs = pl.DataFrame({"type": below, "above": above})
         found = own.join(pairs, on="type").join(
             own, left_on=["above", "signature"], right_on=["type", "signature"], suffix="_above"

@@ -56,11 +56,11 @@ def phases(
                     "labels": [each for each in labels.split(";") if each],
                 }
                 name = f"{node.label}.{place}.{labels}"
-                yield Phase(name, statements.create_nodes(node), _complete(part, wanted), parameters)
+                yield Phase(name, statements.create_nodes(node), part.select(wanted), parameters)
     for edge in graph.EDGES:
         wanted = statements.edge_columns(edge)
         for place, frame in enumerate(edges.get(edge.name, ())):
-            yield Phase(f"{edge.name}.{place}", statements.create_edges(edge), _complete(frame, wanted), {})
+            yield Phase(f"{edge.name}.{place}", statements.create_edges(edge), frame.select(wanted), {})
 
 
 def _by_labels(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -70,11 +70,6 @@ def _by_labels(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         return
     for (labels,), part in frame.group_by("labels", maintain_order=True):
         yield str(labels), part
-
-
-def _complete(frame: pl.DataFrame, wanted: Sequence[str]) -> pl.DataFrame:
-    missing = [pl.lit(None).alias(each) for each in wanted if each not in frame.columns]
-    return frame.with_columns(*missing).select(wanted)
 
 
 def load(

@@ -82,7 +82,6 @@ def _write_files(
     files = [first]
     for number, frame in enumerate(frames):
         file = folder / f"{name}.{number}.csv"
-        missing = [pl.lit(None).alias(each) for each in wanted if each not in frame.columns]
-        frame.with_columns(*missing).select(wanted).write_csv(file, include_header=False)
+        frame.select(wanted).write_csv(file, include_header=False)
         files.append(file)
     return ",".join(map(str, files))

@@ -10,24 +10,17 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from cypher import private
 from cypher.connection import Unavailable
+from cypher.private import NotPrivate
 
 
 def private_folder(folder: Path) -> Path:
     """Returns `folder`, made with mode 0700. Raises `Unavailable` if it is a link or belongs to someone else."""
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        status = folder.lstat()
-    except OSError as problem:
-        raise Unavailable(f"{folder} can't be used: {problem.strerror}") from None
-    if not stat.S_ISDIR(status.st_mode):
-        raise Unavailable(f"{folder} is no folder but a link or a file; remove it")
-    if status.st_uid != os.getuid():
-        raise Unavailable(f"{folder} belongs to another user")
-    if stat.S_IMODE(status.st_mode) & 0o077:
-        folder.chmod(0o700)
-    return folder
+        return private.private_folder(folder)
+    except NotPrivate as problem:
+        raise Unavailable(str(problem)) from None
 
 
 def write_private(file: Path, text: str) -> None:

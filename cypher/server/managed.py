@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cypher.browser.jar import with_guide
-from cypher.connection import Unavailable, connect
+from cypher.connection import USER, Unavailable, connect
 from cypher.server import configuration, process
 from cypher.server.admin import Imported, Tool, reason, server_environment
 from cypher.server.assembly import Assembly
@@ -37,7 +37,6 @@ from cypher.server.java import find_java
 from cypher.server.process import Process
 from cypher.server.progress import Tell, silently
 
-USER = "neo4j"
 # Seconds until the first answer, and for the server to end by itself.
 STARTING, STOPPING = 180.0, 60.0
 # Seconds for a server that runs and does not answer: it may be about to end.

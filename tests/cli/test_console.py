@@ -26,13 +26,13 @@ from cli.exits import Exit, Failure
 from cli.query import Place
 from cypher import graph
 from cypher.asking import Access, Answer, Cut, GraphNode, Limits, LoadedRun, Mistaken
-from cypher.connection import Unavailable, connect
+from cypher.connection import USER, Unavailable, connect
 from cypher.console_language import LABELS, PROPERTIES, TYPES, Lexer, Words, split, suggested
 from cypher.guard import Refused
 from cypher.server.configuration import DEFAULT_VERSION
-from cypher.server.managed import USER, Managed
+from cypher.server.managed import Managed
 from tests.cli.conftest import COMMAND, ROOT
-from tests.cypher.conftest import assembled
+from tests.cypher.conftest import assembled, started
 
 ENTER, INTERRUPT, END, TAB, UP = "\r", "\x03", "\x04", "\t", "\x1b[A"
 
@@ -351,14 +351,12 @@ def test_suggestions_fit_their_place(before: str, begun: str, some: str) -> None
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Managed]:
-    managed = Managed(tmp_path_factory.mktemp("neo4j") / "server", assembled(DEFAULT_VERSION))
-    managed.start(heap="512m", page_cache="128m", transaction_memory="256m")
-    with connect(managed.uri, USER, managed.password()) as driver:
-        driver.execute_query(
-            "CREATE (:Current {name: 'r'})-[:IS]->(:Generation {number: 1, status: 'complete'})"
-        )
-    yield managed
-    managed.stop()
+    with started(tmp_path_factory.mktemp("neo4j") / "server", assembled(DEFAULT_VERSION)) as managed:
+        with connect(managed.uri, USER, managed.password()) as driver:
+            driver.execute_query(
+                "CREATE (:Current {name: 'r'})-[:IS]->(:Generation {number: 1, status: 'complete'})"
+            )
+        yield managed
 
 
 @pytest.fixture

@@ -22,11 +22,11 @@ from cli import graph_formats
 from cli.exits import Exit, Failure
 from cli.query import Place, Wanted, ask_adhoc, value_of
 from cypher.asking import GraphNode, GraphPath, GraphRelationship
-from cypher.connection import connect
+from cypher.connection import USER, connect
 from cypher.server.configuration import DEFAULT_VERSION
-from cypher.server.managed import USER, Managed
+from cypher.server.managed import Managed
 from tests.cli.conftest import COMMAND, ROOT, Done, run_command
-from tests.cypher.conftest import assembled
+from tests.cypher.conftest import assembled, started
 
 A = GraphNode("4:x:1", ("Class", "Interface"), {"name": "a.A", "size": 3, "label": "L", "public": True})
 B = GraphNode("4:x:2", ("Class",), {"name": "<b>&\x00\x1b\ud800]]>", "size": 0.5, "texts": ["x", None]})
@@ -219,10 +219,8 @@ def test_values_of_parameters() -> None:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Managed]:
-    managed = Managed(tmp_path_factory.mktemp("neo4j") / "server", assembled(DEFAULT_VERSION))
-    managed.start(heap="512m", page_cache="128m", transaction_memory="256m")
-    yield managed
-    managed.stop()
+    with started(tmp_path_factory.mktemp("neo4j") / "server", assembled(DEFAULT_VERSION)) as managed:
+        yield managed
 
 
 @pytest.fixture(scope="module")

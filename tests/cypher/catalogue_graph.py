@@ -9,7 +9,6 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import LiteralString
 
 import pytest
 from neo4j import Driver, GraphDatabase, Session
@@ -18,6 +17,7 @@ from cli.loading import Wanted, load_over_bolt
 from cli.run import Run
 from cypher import graph
 from cypher.load import generations
+from cypher.server.progress import silently
 from tests.fixture_analysis import heliograph
 
 PROGRAM = Path(__file__).parent / "programs" / "shop"
@@ -53,7 +53,7 @@ def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     classes = compiled(folder / "classes")
     try:
         for name, mode, detail in RUNS:
-            load_over_bolt(Wanted(analysed(classes, mode, folder / mode), detail, name), driver, _silently)
+            load_over_bolt(Wanted(analysed(classes, mode, folder / mode), detail, name), driver, silently)
         yield driver
     finally:
         with driver.session() as session:
@@ -73,19 +73,4 @@ def remove(session: Session, name: str) -> None:
     """Removes what was loaded under a name."""
     found = session.run("MATCH (g:Generation {name: $name}) RETURN g.id AS id, g.number AS number", name=name)
     for each in found.data():
-        # (In pieces that the little memory of a test's server allows, whatever hangs on a node.)
-        _delete(session, "MATCH (:ObjectSet {generation: $number})-[it:HOLDS]->()", each["number"])
-        for node in graph.NODES:
-            _delete(session, f"MATCH (it:{node.label} {{generation: $number}})", each["number"])
         generations.remove(session, each["id"], each["number"])
-
-
-def _delete(session: Session, match: LiteralString, generation: int) -> None:
-    while session.run(
-        match + " WITH it LIMIT 2000 DETACH DELETE it RETURN count(*) AS deleted", number=generation
-    ).single(strict=True)["deleted"]:
-        pass
-
-
-def _silently(_what: str, _far: str) -> None:
-    """Says nothing."""

@@ -6,15 +6,16 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from neo4j import Driver
 
-from cypher.connection import Unavailable, connect
+from cypher.connection import USER, Unavailable, connect
 from cypher.server.assembly import Assembly
 from cypher.server.configuration import DEFAULT_VERSION
-from cypher.server.managed import USER, Managed
+from cypher.server.managed import Managed
 from tests.cli.conftest import classes, folder, javac, jdk, run
 from tests.conftest import CACHE
 
@@ -56,13 +57,20 @@ def jars() -> Path:
     return assembled(DEFAULT_VERSION)
 
 
-@pytest.fixture(scope="session")
-def server(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Managed]:
-    """A running server with an empty database, for all tests of the session; they leave its settings alone."""
-    managed = Managed(tmp_path_factory.mktemp("neo4j") / "server", jars)
+@contextmanager
+def started(folder: Path, jars: Path) -> Iterator[Managed]:
+    """A running server with an empty database and little memory."""
+    managed = Managed(folder, jars)
     managed.start(heap="512m", page_cache="128m", transaction_memory="256m")
     yield managed
     managed.stop()
+
+
+@pytest.fixture(scope="session")
+def server(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Managed]:
+    """A running server for all tests of the session; they leave its settings alone."""
+    with started(tmp_path_factory.mktemp("neo4j") / "server", jars) as managed:
+        yield managed
 
 
 @pytest.fixture(scope="session")

@@ -26,9 +26,9 @@ from cypher.asking import (
     loaded_runs,
     plain,
 )  # fmt: skip
-from cypher.connection import Unavailable, connect
+from cypher.connection import USER, Unavailable, connect
 from cypher.guard import Refused
-from cypher.server.managed import USER, Managed
+from cypher.server.managed import Managed
 
 pytestmark = pytest.mark.slow
 

@@ -25,9 +25,10 @@ from cypher import graph
 from cypher.browser import guide
 from cypher.browser.jar import with_guide
 from cypher.catalogue import queries
+from cypher.connection import USER
 from cypher.server.assembly import Assembly
 from cypher.server.configuration import DEFAULT_VERSION
-from cypher.server.managed import USER, Managed
+from cypher.server.managed import Managed
 
 _SECONDS = 30.0
 _WIDE, _HIGH = 1500, 1300

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from neo4j import Driver
 
-from cypher.connection import Unavailable, connect
-from cypher.server.managed import USER, Managed
+from cypher.connection import USER, Unavailable, connect
+from cypher.server.managed import Managed
 
 
 def refused(uri: str, user: str, password: str, *, insecure: bool = False) -> tuple[str, float]:

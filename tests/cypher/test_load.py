@@ -22,10 +22,7 @@ from cypher.load import bolt, generations
 from cypher.load.generations import CountMismatch, Generation
 from cypher.schema import type_name
 from cypher.server.managed import Managed
-
-
-def silently(_what: str, _far: str) -> None:
-    """Says nothing."""
+from cypher.server.progress import silently
 
 
 def nothing(_items: int, _what: str) -> None:

@@ -20,19 +20,16 @@ from cli.graph.build import tables_of
 from cli.loading import Wanted, identity_of, load_over_bolt
 from cli.run import Run
 from cypher import graph
-from cypher.connection import connect
+from cypher.connection import USER, connect
 from cypher.load import bolt, generations
-from cypher.server.managed import USER, Managed
+from cypher.server.managed import Managed
+from cypher.server.progress import silently
 
 pytestmark = pytest.mark.slow
 
 # How often the server, and the client, are killed.
 KILLS = int(os.environ.get("HELIOGRAPH_KILLS", "3"))
 NAME = "killed"
-
-
-def silently(_what: str, _far: str) -> None:
-    """Says nothing."""
 
 
 @pytest.fixture

@@ -21,10 +21,10 @@ import pytest
 from neo4j import Driver
 from neo4j.exceptions import Neo4jError
 
-from cypher.connection import Unavailable, connect
+from cypher.connection import USER, Unavailable, connect
 from cypher.server.configuration import DEFAULT_VERSION, NEWEST_VERSION, needs_java
 from cypher.server.java import find_java
-from cypher.server.managed import USER, Managed
+from cypher.server.managed import Managed
 from tests.cli.conftest import COMMAND, ROOT
 from tests.cypher.conftest import assembled, copied
 from tests.cypher.server_sockets import sockets

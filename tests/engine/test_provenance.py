@@ -17,7 +17,17 @@ from engine.heap import Objects
 from engine.sites import Sites
 from engine.solver import PointsToRows
 from tests.engine.naive import Obj, Pointer, Result, Site, naive, pointer_name
-from tests.engine.programs import CLASS, ROOT, Program, Size, programs, random_program
+from tests.engine.programs import (
+    CLASS,
+    ROOT,
+    MethodSpec,
+    Program,
+    Row,
+    Size,
+    TypeSpec,
+    programs,
+    random_program,
+)
 from tests.provenance_checks import Columns, check_chain, check_flows
 
 NO_MARKS = Marks(lambda *_: False, lambda _: False)
@@ -184,6 +194,21 @@ def test_every_object_of_every_pointer_has_a_chain_of_facts(program: Program) ->
 def test_whatever_flows_arrives(program: Program) -> None:
     # (a call made whatever the receiver is may pass a receiver that its callee never gets)
     check_flows(Columns(evidence(without(program, "call", "assign_untracked", "tracked", "watch")), ()))
+
+
+def test_null_that_is_passed_on_brings_nothing() -> None:
+    """A method that returns its parameter is called with an object and, for another result, with null."""
+    type_ = TypeSpec(superclass=NONE, element=NONE, flags=0, supertypes=(0,), declared={})
+    returning, calling = MethodSpec(0, NONE, 1, 3, 0, 0), MethodSpec(0, NONE, 0, 3, 0, NONE)
+    body = (
+        Row("new", (0, 0)),
+        Row("site", (STATIC, 0, NONE, 1, NONE), ((0, 0),)),
+        Row("site", (STATIC, 0, NONE, 2, NONE), ()),
+    )
+    bodies = {ROOT: (Row("reach", (1,)),), 0: (Row("assign", (0, 1)),), 1: body}
+    columns = Columns(evidence(Program((type_,), (returning, calling), 1, 2, 0, bodies)), ())
+    check_flows(columns)
+    assert sum(kind == "passed" for kind, _, _ in columns.all_flows) == 1
 
 
 def test_chains_of_larger_programs() -> None:
