@@ -23,6 +23,7 @@ from cli.rows import shared
 from cli.summary import summary
 from cli.text import bytes_text
 from cli.version import version
+from engine.analysis import APPLICATION
 
 
 def analyze(job: Job, out: Path | None, progress: Progress) -> tuple[dict[str, Any], Outcome]:
@@ -47,6 +48,7 @@ def _summary(job: Job, outcome: Outcome, place: Path) -> dict[str, Any]:
     return {
         "schemaVersion": run.SCHEMA_VERSION,
         "mode": job.mode,
+        "scope": job.scope,
         "jdk": {"home": str(outcome.jdk.home), "version": outcome.jdk.version},
         **summary(outcome.result, Names(outcome.names)),
         "complete": outcome.result.complete,
@@ -96,7 +98,8 @@ def write_summary(found: Mapping[str, Any]) -> None:
         ("partially resolved", sites["partial"]),
         ("unresolved", sites["unresolved"]),
     ]
-    write_table((f"mode {found['mode']}, JDK {found['jdk']['version']}", "#"), rows)
+    scope = ", library code closed off" if found["scope"] == APPLICATION else ""
+    write_table((f"mode {found['mode']}, JDK {found['jdk']['version']}{scope}", "#"), rows)
     if not found["complete"]:
         write_line("INCOMPLETE: a limit of time or memory was reached; this is what was found so far.")
     cost = f"{found['cpuSeconds']:.1f} CPU seconds, {bytes_text(found['peakMemoryBytes'])}"

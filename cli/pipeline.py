@@ -18,7 +18,7 @@ from cli.structure import Structure, structure_of
 from cli.units import units_of
 from cypher.program import Program
 from cypher.schema import Diagnostic
-from engine.analysis import Options, analyse, without
+from engine.analysis import PROGRAM, Options, analyse, without
 from engine.entry import Entries
 from engine.reflection.modes import DEFAULT
 from engine.result import Result
@@ -51,6 +51,7 @@ class Job:
     timeout: float | None = None
     max_memory: int | None = None
     without: Sequence[str] = ()
+    scope: str = PROGRAM
 
 
 @dataclass
@@ -99,7 +100,8 @@ def analyse_job(job: Job, progress: Progress) -> Outcome:
             solver = _solver(program, compilation)
         with phases.phase("analysis"), progress.bar("analysing", None) as advance:
             tick = _tick(job, began, advance)
-            result = analyse(program, solver, entries, Options(job.mode, tick=tick, **without(job.without)))
+            options = Options(job.mode, job.scope, tick=tick, **without(job.without))
+            result = analyse(program, solver, entries, options)
         # Before names are asked for, since what only these mention is no part of the analysis.
         found = dict.fromkeys((*loaded.diagnostics, *program.diagnostics, *result.diagnostics))
         types_met = program.number_of_types

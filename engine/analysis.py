@@ -11,6 +11,7 @@ import numpy as np
 from cypher import schema
 from cypher.program import Program
 from cypher.schema import NONE, Facts, Int32
+from engine.closed import ClosedLibrary
 from engine.constraints import Constraints, Precision
 from engine.entry import Entries, call_library, run_mains
 from engine.heap import dense, padded
@@ -18,6 +19,7 @@ from engine.machine import start_machine
 from engine.models import Models
 from engine.natives import native_methods
 from engine.reflection.modes import DEFAULT
+from engine.reflection.relations import OffsetField
 from engine.reflective import Reflection
 from engine.report import report
 from engine.result import Derived, Result
@@ -35,6 +37,10 @@ SWITCHES = (
     "confined-jdk",
 )
 
+# What is analysed: all code that is reached, or that of the application only.
+PROGRAM, APPLICATION = "program", "application"
+SCOPES = (PROGRAM, APPLICATION)
+
 # Work units between two looks at the clock; a unit is a few nanoseconds of propagation.
 BUDGET = 20_000_000
 
@@ -43,11 +49,12 @@ BUDGET = 20_000_000
 class Options:
     """What is analysed and how.
 
-    `confine_jdk`: see `engine.confined`. `tick` is called with the sizes a few times a second and ends the run
+    `scope` is PROGRAM or APPLICATION (see `engine.closed`). `confine_jdk`: see `engine.confined`. `tick` is called with the sizes a few times a second and ends the run
     if it returns True.
     """
 
     mode: str = DEFAULT
+    scope: str = PROGRAM
     confine_jdk: bool = True
     precision: Precision = field(default_factory=Precision)
     tick: Callable[[Statistics], bool] = lambda _: False
@@ -79,6 +86,21 @@ class Analysis:
         self._constraints.opaque = self._reflection.is_api
         self._constraints.on_field = self._models.on_field
         self._constraints.on_constants = self._reflection.on_constants
+        self._closed: ClosedLibrary | None = None
+        if options.scope == APPLICATION:
+            self._close_library()
+
+    def _close_library(self) -> None:
+        constraints = self._constraints
+        closed = self._closed = ClosedLibrary(constraints, self._models.supplies, self._reflection.handles)
+        constraints.on_rows = closed.on_rows
+        self._reflection.on_derived[OffsetField] = closed.open_field
+
+        def on_field(field: int, pointer: int) -> None:
+            self._models.on_field(field, pointer)
+            closed.on_field(field, pointer)
+
+        constraints.on_field = on_field
 
     def _on_sites(self, facts: Facts, first: int) -> Int32:
         cut = (self._models.on_sites(facts, first), self._reflection.on_sites(facts))
@@ -86,7 +108,11 @@ class Analysis:
         return found
 
     def run(self, entries: Entries) -> Result:
-        start_machine(self._constraints)
+        self._constraints.synchronise()
+        if self._closed:
+            self._closed.start()
+        else:
+            start_machine(self._constraints)
         self._constraints.initialise(entries.started, NONE, NONE)
         run_mains(self._constraints, entries.mains)
         call_library(self._constraints, entries.library)
@@ -97,6 +123,8 @@ class Analysis:
         """Alternates between the solver, the facts of new methods, and the rules; returns whether it got to the end."""
         constraints, solver, reflection = self._constraints, self._solver, self._reflection
         while True:
+            if self._closed:
+                self._closed.flush()
             constraints.flush()
             reflection.flush()
             status = solver.solve(self._options.budget)
@@ -118,13 +146,21 @@ class Analysis:
     def _activate(self, methods: Int32, firsts: Int32) -> None:
         """Enters the bodies of methods that were reached."""
         constraints = self._constraints
+        if self._closed:
+            own = self._closed.is_open(methods)
+            self._closed.on_methods(methods[~own], firsts[~own])
+            methods, firsts = methods[own], firsts[own]
         facts = self._program.facts_of(methods, firsts, constraints.sites.number)
         constraints.enter(facts)
         self._models.on_methods(methods, firsts)
+        if self._closed:
+            self._closed.on_facts(facts)
 
     def _observe(self, pointers: Int32, objects: Int32) -> None:
         types = self._constraints.class_types(objects)
         self._reflection.observe(pointers, objects, types)
+        if self._closed:
+            self._closed.observe(pointers, objects, types)
 
     def _result(self, complete: bool) -> Result:
         constraints, solver = self._constraints, self._solver

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.program import Program
+from cypher.program import MethodRows, Program, TypeRows
 from cypher.schema import NONE, STATIC, VIRTUAL, Facts, Int32, Rows
 from engine import heap
 from engine.confined import Confined
@@ -79,7 +79,8 @@ class Constraints:
     `on_sites(facts of one batch, first site)` is called before sites are entered and returns the sites whose
     results a model supplies; `opaque(callees)` says which methods the rules stand for, so that no tracked object
     goes into their bodies; `on_field(field, pointer)` when a static field gets its pointer; `on_constants(facts)` enters
-    constant method handles and method objects.
+    constant method handles and method objects; `on_rows(types, methods)` when the program has named some, and
+    returns what the solver is told of them.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class Constraints:
         self.opaque: Callable[[Int32], NDArray[np.bool_]] = lambda callees: np.zeros(callees.size, bool)
         self.on_field: Callable[[int, int], None] = lambda *_: None
         self.on_constants: Callable[[Facts], None] = lambda _: None
+        self.on_rows: Callable[[TypeRows, MethodRows], tuple[TypeRows, MethodRows]] = lambda *rows: rows
         self._merged, self._texts = IdMap(), IdMap()
         self._string, self._throwable = program.type_named(STRING), program.type_named(THROWABLE)
         self._builders = {program.type_named(name) for name in BUILDERS}
@@ -107,7 +109,6 @@ class Constraints:
         self._clinits: dict[int, Int32] = {}
         self._pools: dict[str, int] = {}
         self._finalized = {program.type_named("java/lang/Enum"): False}
-        self.synchronise()
 
     # --- single rows, from models and rules
     def fresh(self) -> int:
@@ -247,7 +248,7 @@ class Constraints:
     # --- batches
     def synchronise(self) -> None:
         """Tells the solver of the types and methods that the program has named since."""
-        types, methods = self.program.new_rows()
+        types, methods = self.on_rows(*self.program.new_rows())
         self._types = types.first + types.superclass.size
         if not self.precision.filter_array_stores:
             types = types._replace(element=np.full_like(types.element, NONE))

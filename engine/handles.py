@@ -173,12 +173,15 @@ class HandleEffects:
 
     # --- calls
     def _do(self, row: rel.HandleTarget) -> None:
+        """Does what a direct handle does that an invocation may call."""
+        self._run(self.invocations[row.site], row.member, row.kind)
+
+    def _run(self, invocation: Invocation, member: int, kind: int) -> None:
         """Does what a direct handle does: calls a method, makes an object, or accesses a field."""
-        invocation = self.invocations[row.site]
-        if row.kind <= api.PUT_STATIC:
-            self._access(invocation, row.member, row.kind)
+        if kind <= api.PUT_STATIC:
+            self._access(invocation, member, kind)
         else:
-            self._call(invocation, row.member, row.kind)
+            self._call(invocation, member, kind)
 
     def _argument(self, invocation: Invocation, position: int, type_: int) -> int:
         """Returns a pointer to the argument at `position` as far as it is of `type_`, -1 if there is none."""
@@ -259,6 +262,11 @@ class HandleEffects:
                 pointer = collected
             if pointer >= 0:
                 yield index + first, pointer
+
+    def call_with_anything(self, member: int, kind: int, anything: int) -> None:
+        """Calls a direct handle on behalf of the JVM, with what is at `anything`, where its result goes, too."""
+        call = SiteCall(NONE, NONE, NONE, {}, NONE, anything)
+        self._run(Invocation(call, {}, anything, anything), member, kind)
 
     # --- combined handles
     def _call_made(self, row: rel.MadeTarget) -> None:

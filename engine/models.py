@@ -396,6 +396,10 @@ class Models:
         """Returns whether a model says what a method does, or what its calls do."""
         return method in self._bodies or method in self._sites
 
+    def supplies(self, method: int) -> bool:
+        """Returns whether models say all that a call of a method does."""
+        return method in self._sites or method == self._get_class
+
     def on_site(self, model: SiteModel) -> None:
         """Adds a model for the calls of a method."""
         for method in self._named(model.owner, model.name, model.descriptor):

@@ -71,9 +71,9 @@ class Reflection:
         )
         self.active = follows_reflection(mode)
         self._effects = Effects(constraints)
-        self._handles = HandleEffects(constraints, self._effects, self._ask_handle)
+        self.handles = HandleEffects(constraints, self._effects, self._ask_handle)
         library = LibraryEffects(constraints, self._effects, models.on_body)
-        self._on_derived = self._effects.by_head | self._handles.by_head | library.by_head
+        self.on_derived = self._effects.by_head | self.handles.by_head | library.by_head
         self.sites = self._effects.sites
         self.derivations: list[Derivation] = []
         self._watched: set[int] = set()
@@ -156,7 +156,7 @@ class Reflection:
         """Enters constant method handles, and the method objects that proxies pass on."""
         handles, methods = facts.get(schema.HandleConstant), facts.get(schema.MethodConstant)
         if handles:
-            self._handles.enter_constants(handles)
+            self.handles.enter_constants(handles)
         if methods:
             for method, target in zip(methods.callee.tolist(), methods.target.tolist(), strict=True):
                 self._constraints.put(target, self._effects.method_object(method))
@@ -259,7 +259,7 @@ class Reflection:
         if each.role == api.OFFSET:
             add({rel.OffsetCall: [rel.OffsetCall(site, subject, self._scope(each, call))]})
         elif each.role == api.MEMORY:
-            self._handles.enter_memory(call)
+            self.handles.enter_memory(call)
             add({rel.MemoryCall: [rel.MemoryCall(site, self._scope(each, call))]})
         elif each.role == api.ARRAY_VAR_HANDLE:
             add({rel.ArrayHandleCall: [rel.ArrayHandleCall(site)]})
@@ -275,11 +275,11 @@ class Reflection:
             kind = each.kind if each.sort == "handle" else NONE
             add({rel.UnreflectCall: [rel.UnreflectCall(site, kind, subject)]})
         elif each.role == api.CALL_HANDLE:
-            self._handles.enter_call(each, call)
+            self.handles.enter_call(each, call)
             self._watch(subject)
             add({rel.HandleCall: [rel.HandleCall(site, subject)]})
         elif each.role == api.MAKE_HANDLE and self._effects.supplies(each, call):
-            self._handles.enter_made(each, call, self._parameters(callee))
+            self.handles.enter_made(each, call, self._parameters(callee))
             add({rel.MakeCall: [rel.MakeCall(site)]})
         elif each.owner == api.HANDLE and call.argument(0) >= 0 <= call.result:
             self._constraints.add(schema.Assign, call.method, call.offset, call.argument(0), call.result)
@@ -490,10 +490,10 @@ class Reflection:
         self.rules.add(arrived)
         derived = self.rules.derive()
         for each in derived:
-            effect = self._on_derived.get(each.rule.head)
+            effect = self.on_derived.get(each.rule.head)
             if effect is not None:
                 effect(each.row)
-                site = self._handles.site_of(each.row[0])
+                site = self.handles.site_of(each.row[0])
                 self.derivations.append(Derivation(each.rule, (site, *each.row[1:])))
             for operand in self._dependents.get(each.row[0], ()):
                 self._pass_on(operand, each.row)

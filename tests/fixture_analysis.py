@@ -33,15 +33,17 @@ class Graph(NamedTuple):
     probed: frozenset[Target]
 
 
-def analysed(classes: Path, mains: Sequence[str], mode: str, solver: str = "kernel") -> Graph:
-    """Returns the call graph of the program with the main methods of `mains`, all library bodies included.
+def analysed(
+    classes: Path, mains: Sequence[str], mode: str, solver: str = "kernel", scope: str = "program"
+) -> Graph:
+    """Returns the call graph of the program with the main methods of `mains`, library bodies included by default.
 
     Keeps the run beside the folder `classes`.
     """
-    run = classes.parent / f"{solver}-{mode}-{mains[0] if len(mains) == 1 else 'all'}"
+    run = classes.parent / f"{solver}-{mode}-{scope}-{mains[0] if len(mains) == 1 else 'all'}"
     exported = run.parent / f"{run.name}.json"
     entries = [word for main in mains for word in ("--main", main)]
-    options = ("--mode", mode, "--solver", solver, "--format", "json", "--out", str(run))
+    options = ("--mode", mode, "--solver", solver, "--scope", scope, "--format", "json", "--out", str(run))
     heliograph("analyze", str(classes), *entries, *options)
     heliograph("export", "callgraph", "--run", str(run), "--format", "jcg", "--out", str(exported))
     return parse(json.loads(exported.read_text()))

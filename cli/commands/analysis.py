@@ -12,6 +12,13 @@ from cli.commands.options import Format, FormatOption, QuietOption, VerboseOptio
 from cli.exits import Exit, usage
 
 
+class Scope(StrEnum):
+    """Whose code is analysed."""
+
+    PROGRAM = "program"
+    APPLICATION = "application"
+
+
 class SolverName(StrEnum):
     """Which solver computes the closure."""
 
@@ -57,6 +64,13 @@ def analyze(
     mode: Annotated[
         str, typer.Option(help="How reflective calls are resolved: none or points-to.")
     ] = "points-to",
+    scope: Annotated[
+        Scope,
+        typer.Option(
+            help="All code that is reached, or only the application's: library code is closed off by a model, and what "
+            "enters it may come back, by type. Quick, and coarser."
+        ),
+    ] = Scope.PROGRAM,
     without: Annotated[
         list[str] | None,
         typer.Option(
@@ -103,7 +117,7 @@ def analyze(
             raise usage(f"there is no feature {feature}: choose {', '.join(SWITCHES)}")
     job = Job(
         tuple(inputs), tuple(main or ()), library, tuple(entry or ()), tuple(classpath or ()), jdk, release, mode,
-        solver.value, not no_cache, timeout, _bytes(max_memory), tuple(without or ()),
+        solver.value, not no_cache, timeout, _bytes(max_memory), tuple(without or ()), scope.value,
     )  # fmt: skip
     found, outcome = analysing.analyze(job, out, Progress(quiet, verbose))
     if not quiet:
