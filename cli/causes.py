@@ -14,6 +14,7 @@ import numpy as np
 
 from cli.matching import Graph, is_machinery
 from cli.observed import CALL, INIT, MACHINE, Method, Observed, Pair, ReflectiveCall
+from cli.receivers import Receivers, Store
 from cli.text import class_name
 from cypher.program import ABSTRACT, INTERFACE, NATIVE, PHANTOM
 from cypher.schema import NONE, VIRTUAL
@@ -52,7 +53,7 @@ EXPLANATIONS = {
     NO_SITE: "the caller has no such call",
     NOT_INITIALISED: "the class is never initialised",
     UNOBSERVED: "the caller may not run according to the run, and how it was come to wasn't observed",
-    FOLLOWS: "the caller may not run according to the run, because another pair is missing",
+    FOLLOWS: "the caller may not run, or no receiver comes to the call, because another pair is missing",
 }
 _REFLECTIVE = {
     "unresolved": REFLECTION_UNRESOLVED,
@@ -101,9 +102,11 @@ def explain(graph: Graph, observed: Observed, missing: Sequence[Row]) -> list[Mi
         root = roots.get(each)
         if root is each:
             cause, detail = causes.of(each)
-            found.append(_missing(each, cause, detail, following[each], None))
+            told = "; ".join(filter(None, (detail, causes.stored(each))))
+            found.append(_missing(each, cause, told, following[each], None))
         else:
-            found.append(_missing(each, FOLLOWS if root else UNOBSERVED, "", 0, root))
+            cause, detail = (FOLLOWS, causes.stored(each)) if root else (UNOBSERVED, "")
+            found.append(_missing(each, cause, detail, 0, root))
     return sorted(found, key=lambda each: (-each.following, each.caller, each.callee, each.kind, each.detail))
 
 
@@ -153,6 +156,8 @@ class _Causes:
 
     def __init__(self, graph: Graph, observed: Observed, missing: frozenset[Row]) -> None:
         self._graph, self._missing = graph, missing
+        self._receivers = Receivers(graph, (each for each in missing if isinstance(each, ReflectiveCall)))
+        self._stores: dict[Row, list[Store]] = {}
         self._acting: dict[tuple[str, str], list[ReflectiveCall]] = {}
         self._finding: dict[str, list[ReflectiveCall]] = {}
         for each in observed.reflective:
@@ -173,7 +178,8 @@ class _Causes:
     def blockers(self, row: Row) -> Sequence[Method | ReflectiveCall]:
         """Returns what would have had to happen before, one of them at least; nothing if the row is a root.
 
-        A caller has to run, a receiver has to be made, a class has to be found by its name.
+        A caller has to run, a receiver has to be made and be stored where it is read, a class has to be found by
+        its name.
         """
         if isinstance(row, Pair) and (calls := self._reflecting(row)):
             return self._unless_found(calls)
@@ -183,7 +189,24 @@ class _Causes:
             return self._lookups(row)
         if row.kind == INIT:
             return self._unless_found(self._finding.get(class_name(row.callee.declaring), ()))
-        return [] if any(map(self._graph.reaches, makers := self._made_by(row))) else makers
+        makers = self._made_by(row)
+        if makers and not any(map(self._graph.reaches, makers)):
+            return makers
+        self._stores[row] = self._stores_before(row)
+        return [each.event for each in self._stores[row]]
+
+    def stored(self, row: Row) -> str:
+        """Returns what would have stored the receiver of a row, if that is why there is none."""
+        return "; ".join(
+            f"{_place(event) if isinstance(event, ReflectiveCall) else event} {does} {field}"
+            for event, does, field in self._stores.get(row, ())
+        )
+
+    def _stores_before(self, pair: Pair) -> list[Store]:
+        """Returns what would have stored a receiver that the run lacks; the caller may run."""
+        if pair.caller is None:
+            return []
+        return self._receivers.stores(self._sites_of(self._graph.ids[pair.caller], pair.callee))
 
     def is_come_to(self, row: Row) -> bool:
         """Returns whether the caller, or one that reflects, may run according to the run."""
@@ -191,12 +214,16 @@ class _Causes:
         return any(self._graph.reaches(each.caller) for each in calls or (row,))
 
     def _lookups(self, call: ReflectiveCall) -> Sequence[ReflectiveCall]:
-        """Returns the missing calls that look up the class or the member on which `call` acts."""
-        member = call.target.partition("(")[0].rpartition(".")[0]
-        for target in [call.target] * (call.api in _ACTING) + [member] * (call.api not in _NAMING):
-            if missing := self._unless_found(self._finding.get(target, ())):
-                return missing
-        return []
+        """Returns the missing calls that look up the class or the member on which `call` acts.
+
+        The class counts only if the run lacks it, which may have it by other ways than by name.
+        """
+        if call.api in _ACTING and (missing := self._unless_found(self._finding.get(call.target, ()))):
+            return missing
+        name = call.target.partition("(")[0].rpartition(".")[0]
+        if call.api in _NAMING or self._graph.has_class(name.replace(".", "/"), self._graph.sites_of(call)):
+            return []
+        return self._unless_found(self._finding.get(name, ()))
 
     def _unless_found(self, calls: Sequence[ReflectiveCall]) -> Sequence[ReflectiveCall]:
         return calls if self._missing.issuperset(calls) else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -15,13 +15,18 @@ from cli.sites import target_name
 from cli.summary import causing_sites
 from cypher.program import APPLICATION, SYNTHETIC
 from cypher.schema import NONE, Int32
+from engine import heap
+from engine.reflection import api
 from engine.result import ReflectiveSite
+from engine.sets import Sets
 from engine.sites import MODEL, REFLECTION
 from loader import containers
-from loader.containers import Opener
+from loader.containers import Archive, Opener
 from loader.source import InputError, Limits
 
 _KEY = 32
+# The roles of the calls that take a class object, rather than a method, constructor or field.
+_TAKING_CLASSES = (api.GET_MEMBER, api.CLASS_NEW)
 # What the classes are called that the loader makes for lambdas, proxies and other dynamic calls.
 _MADE = re.compile(r"\$\$\w+@|\$\$Proxy\Z")
 # The methods of the JDK between a call of the reflection API and its target, by package.
@@ -77,10 +82,10 @@ class Graph:
         return method is None or self._reached[self.ids.get(method, NONE)].item()
 
     @cached_property
-    def classes(self) -> dict[str, str]:
-        """The role of each class of the inputs by internal name, those of `unread` left out."""
+    def _archives(self) -> dict[str, Archive]:
+        """The archive of each class of the inputs by internal name, those of `unread` left out."""
         opener = Opener(Limits(), self.run.manifest["release"], [])
-        found: dict[str, str] = {}
+        found: dict[str, Archive] = {}
         # Of two classes of one name, the first counts.
         for listed in reversed(self.run.manifest["archives"]):
             label = listed["label"]
@@ -92,8 +97,21 @@ class Graph:
                 self.unread.append(label)
                 continue
             for archive in reversed(archives):
-                found.update(dict.fromkeys(archive.class_names(), archive.role))
-        return {name.removesuffix(".class"): role for name, role in found.items()}
+                found.update(dict.fromkeys(archive.class_names(), archive))
+        return {name.removesuffix(".class"): archive for name, archive in found.items()}
+
+    @cached_property
+    def classes(self) -> dict[str, str]:
+        """The role of each class of the inputs by internal name, those of `unread` left out."""
+        return {name: archive.role for name, archive in self._archives.items()}
+
+    def class_files(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yields (entry name, content) of the classes of these internal names, as far as they can be read."""
+        for name in names:
+            entry = f"{name}.class"
+            archive = self._archives.get(name)
+            if archive is not None and (content := archive.read(entry)) is not None:
+                yield entry, content
 
     def is_application(self, method: Method) -> bool:
         """Returns whether a method is of the application."""
@@ -208,6 +226,36 @@ class Graph:
     def targets(self, sites: Sequence[ReflectiveSite]) -> set[str]:
         """Returns the targets of sites by name."""
         return {target_name(self.names, target) for site in sites for target in site.targets}
+
+    def with_superclasses(self, name: str) -> Iterator[str]:
+        """Yields the internal names of a class and its superclasses."""
+        yield name
+        superclass = self.run.structure.superclass
+        type_ = self.type_ids.get(name, NONE)
+        while type_ >= 0 and (type_ := int(superclass[type_])) >= 0:
+            yield self.names.internal_type(type_)
+
+    def has_class(self, name: str, sites: Sequence[ReflectiveSite]) -> bool:
+        """Returns whether the object of a class, or of a subclass, comes to one of the sites that take a class object.
+
+        If none of them does, it is enough that there is one.
+        """
+        objects = self._class_objects.get(name, ())
+        taking = [site.operands["subject"] for site in sites if site.role in _TAKING_CLASSES]
+        sets = Sets(self.result.points_to)
+        return bool(objects) and (
+            not taking or any(sets.contains(each, obj) for each in taking if each >= 0 for obj in objects)
+        )
+
+    @cached_property
+    def _class_objects(self) -> dict[str, list[int]]:
+        """The objects of each class and its subclasses, by internal name."""
+        objects = self.result.objects
+        found: dict[str, list[int]] = {}
+        for obj in np.flatnonzero((objects.kind == heap.CLASS_OBJECT) & (objects.payload >= 0)).tolist():
+            for name in self.with_superclasses(self.names.internal_type(int(objects.payload[obj]))):
+                found.setdefault(name, []).append(obj)
+        return found
 
 
 def is_machinery(method: Method) -> bool:

@@ -129,7 +129,15 @@ def write(found: Recall, everything: bool) -> None:
             shown = rows if everything else rows[:_EXAMPLES]
             write_table(
                 ("caller", "callee", "follow#", ""),
-                [(each.caller, each.callee, each.following, each.detail or each.root) for each in shown],
+                [
+                    (
+                        each.caller,
+                        each.callee,
+                        each.following,
+                        "; ".join(filter(None, (each.detail, each.root))),
+                    )
+                    for each in shown
+                ],
                 f"{len(rows):,} {cause}{follows}: {explanation}",
             )
             if len(shown) < len(rows):

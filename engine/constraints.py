@@ -323,12 +323,12 @@ class Constraints:
             self.heap.add(first, types.size, heap.ALLOCATED, types, new.method[single], new.offset[single])
             objects[single] = np.arange(first, first + types.size, dtype=np.int32)
         self.solver.new(new.target, objects)
-        finalized = [type_ for type_ in np.unique(new.type).tolist() if self._has_finalizer(type_)]
+        finalized = [type_ for type_ in np.unique(new.type).tolist() if self.has_finalizer(type_)]
         if finalized:
             registered = objects[np.isin(new.type, finalized)]
             self.solver.new(np.full(registered.size, self.pool(FINALIZABLE), np.int32), registered)
 
-    def _has_finalizer(self, type_: int) -> bool:
+    def has_finalizer(self, type_: int) -> bool:
         """Returns whether a class overrides `Object.finalize` (JLS 12.6); that of enums does nothing (JLS 8.9.2)."""
         chain = []
         each = type_

@@ -10,7 +10,7 @@ from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
-from engine.constraints import CLASS, Constraints
+from engine.constraints import CLASS, FINALIZABLE, Constraints
 from engine.models import WRAPPERS, SiteCall
 from engine.reflection import api
 from engine.reflection import relations as rel
@@ -149,9 +149,10 @@ class Effects:
         """Returns the object of a class that reflection makes, first at `call`."""
         key = ("instance", type_)
         if key not in self._metaobjects:
-            self._metaobjects[key] = self._constraints.object(
-                heap.REFLECTIVE, type_, call.method, call.offset, call.site
-            )
+            made = self._constraints.object(heap.REFLECTIVE, type_, call.method, call.offset, call.site)
+            self._metaobjects[key] = made
+            if self._constraints.has_finalizer(type_):
+                self._constraints.put(self._constraints.pool(FINALIZABLE), made)
         return self._metaobjects[key]
 
     def _invoke(self, row: rel.ResolvedInvoke) -> None:

@@ -23,7 +23,7 @@ MODELS: tuple[Model, ...] = (
         "start of the JVM",
         "the phases of System, the launcher, the main thread; the main class and those above it are initialised",
         "JLS 12.1; JVMS 5.2",
-        "MainInitialiser InheritedMain ReflectiveMain",
+        "MainInitialiser InheritedMain ReflectiveMain InstanceMain",
     ),
     Model(
         "class initialisation",
@@ -54,7 +54,7 @@ MODELS: tuple[Model, ...] = (
         "finalizers and references",
         "objects that override finalize are finalized; references may become pending; cleaners run",
         "JLS 12.6; java.lang.ref",
-        "Finalizers Cleaners ReferenceQueues",
+        "Finalizers FinalizersReflective Cleaners ReferenceQueues",
     ),
     Model(
         "stack walks",
@@ -91,7 +91,7 @@ MODELS: tuple[Model, ...] = (
         "found by name and type, unreflected or constant; a call of one does what its member does",
         "JVMS 2.9.3, 4.4.8, 5.4.3.5; java.lang.invoke",
         "HandleStatic HandleVirtual HandleSpecial HandleConstructor HandleFields HandleUnreflect HandleInherited HandleTypes "
-        "HandleConversions HandleArguments HandleVarargs HandleBind HandleTravels HandleConstants MethodTypeConstant",
+        "HandleConversions HandleKeepsTypes HandleArguments HandleVarargs HandleBind HandleTravels HandleConstants MethodTypeConstant",
     ),
     Model(
         "handles made of others",
@@ -103,7 +103,7 @@ MODELS: tuple[Model, ...] = (
         "var handles, Unsafe, atomic fields",
         "accesses of the fields that they were made for, or whose offset was asked for",
         "java.lang.invoke.VarHandle, java.util.concurrent.atomic, sun.misc.Unsafe",
-        "VarHandleField VarHandleStatic VarHandleArray VarHandleExchange FieldUpdater AtomicReferences AtomicArray "
+        "VarHandleField VarHandleStatic VarHandleArray VarHandleExchange VarHandleTravels FieldUpdater AtomicReferences AtomicArray "
         "UnsafeFields UnsafeArrays UnsafeAllocate ConcurrentMapEntries ConcurrentQueues Futures ForkJoinTasks",
     ),
     Model(
@@ -136,7 +136,7 @@ MODELS: tuple[Model, ...] = (
         "Java Object Serialization Specification 1.10-1.13, 2, 3",
         "SerializationHooks SerializationConstructors SerializationReplace SerializationFields SerializationExternal "
         "SerializationValidation SerializationRefused SerializationNoData SerializationRecords SerializationPutFields "
-        "SerializationStreams SerializationLambda",
+        "SerializationStreams SerializationLambda SerializationOneWay SerializationNewRecord SerializationOwnStreams",
     ),
     Model(
         "resource bundles",

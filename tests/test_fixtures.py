@@ -33,7 +33,7 @@ FIXTURES = fixtures()
 JAVAC, JAVA = shutil.which("javac"), shutil.which("java")
 
 # Fixtures that an older compiler leaves out.
-LATER = {"PatternSwitch", "PatternSwitchEnum", "VirtualThreads"}
+LATER = {"InstanceMain", "PatternSwitch", "PatternSwitchEnum", "VirtualThreads"}
 
 needs_jdk = pytest.mark.skipif(JAVAC is None or JAVA is None, reason="needs javac and java on the path")
 needs_command = pytest.mark.skipif(

@@ -52,7 +52,7 @@ TOPICS: dict[ModuleType, str] = {
     effects: "Invoke|Field|Class|Constr|GetM|Init|New|ArrayN|Meta|ProxyT|Handle[VSFU]|NoDef|NullA|Public",
     handles: "Handle|VarH|Unsafe|MethodT|Call|Dynamic|Inline|Atomic",
     serialization: "Serialization",
-    entry: "InheritedM|MainI|Reflective|Uncaught|Static",
+    entry: "InheritedM|InstanceM|MainI|Reflective|Uncaught|Static",
     library: "Service|Annot|Proxy|Enum|Bundle|UnsafeAl|Name",
 }  # fmt: skip
 MODULES = tuple(TOPICS)
@@ -71,7 +71,8 @@ TABLES: tuple[tuple[ModuleType, str], ...] = (
     (serialization, "PLAIN"),
     (handles, "_INVOKERS"),
 )
-# Most rows of these only say what code of the JDK runs, so that they are tried together at once.
+# Most rows of these only say what code of the JDK runs, so that they are tried together at once; those of LINKING
+# that name bootstrap methods and what links are held against a JVM by test_linking.
 QUIET = {"INITIALISED", "SYSTEM_PHASES", "LINKING"}
 # Fixtures are programs: nothing in them is the entry of a library.
 NOT_CHANGED = {"call_library", "is_library_entry"}
