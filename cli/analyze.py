@@ -74,6 +74,7 @@ def _manifest(job: Job, outcome: Outcome, began: float) -> dict[str, Any]:
         "entries": list(job.entries),
         "release": outcome.inputs.release,
         "solver": job.solver,
+        "scope": job.scope,
         "without": list(job.without),
     }
 
@@ -82,7 +83,8 @@ def _run_name(job: Job, began: float) -> str:
     """Returns a name that sorts by time and tells what was analysed."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(job.inputs[0]).name).strip("-.")[:40] or "program"
     moment = datetime.fromtimestamp(began, UTC).strftime("%Y%m%d-%H%M%S")
-    return f"{moment}-{stem}-{job.mode}-{secrets.token_hex(2)}"
+    scope = f"-{job.scope}" if job.scope == APPLICATION else ""
+    return f"{moment}-{stem}-{job.mode}{scope}-{secrets.token_hex(2)}"
 
 
 def write_summary(found: Mapping[str, Any]) -> None:

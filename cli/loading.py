@@ -22,6 +22,7 @@ from cypher import graph
 from cypher.connection import USER, connect, explained
 from cypher.load import bolt, generations, offline
 from cypher.load.generations import CountMismatch, Generation
+from engine.analysis import APPLICATION
 
 if TYPE_CHECKING:
     from cypher.connection import Driver
@@ -78,10 +79,11 @@ def password_of(user: str) -> str:
 
 
 def name_of(run: Run) -> str:
-    """Returns the name under which a run is loaded if no other is given: its program and its mode."""
+    """Returns the name under which a run is loaded if no other is given: its program, its mode, and what is closed off."""
     manifest = run.manifest
     stem = Path(manifest["inputs"][0]).name
-    return visible(f"{stem.removesuffix('.jar')}:{manifest['mode']}")
+    scope = ":application" if manifest.get("scope") == APPLICATION else ""
+    return visible(f"{stem.removesuffix('.jar')}:{manifest['mode']}{scope}")
 
 
 def identity_of(run: Run, detail: str, name: str) -> str:
@@ -130,21 +132,21 @@ def _import(wanted: Wanted, server: Managed, tell: Tell) -> Loaded:
     with clock.phase("tables"):
         tables = tables_of(wanted.run, generation.number, wanted.detail)
     old, new = server.default_database, _fresh_name(server)
-    folder = Path(tempfile.mkdtemp(prefix="import-", dir=server.folder))
+    with _writing(server.folder):
+        folder = Path(tempfile.mkdtemp(prefix="import-", dir=server.folder))
     try:
-        with clock.phase("files"):
-            arguments = [offline.write_generation(folder, generation, _properties(wanted))]
-            arguments += offline.write(folder, generation.number, tables.nodes, tables.edges)
+        with clock.phase("files"), _writing(server.folder):
+            arguments = offline.write(folder, generation, _properties(wanted), tables.nodes, tables.edges)
         with clock.phase("restart"):
             server.stop(tell)
         with clock.phase("import"):
-            server.import_offline(new, [*offline.OPTIONS, *arguments], tell)
+            server.import_offline(new, arguments, folder, tell)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if new not in server.databases():
             server.start(tell)
-    server.default_database = new
     try:
+        server.default_database = new
         with clock.phase("restart"):
             server.start(tell)
         with (
@@ -160,13 +162,23 @@ def _import(wanted: Wanted, server: Managed, tell: Tell) -> Loaded:
                 generations.finish(session, generation, wanted.name)
     except BaseException:
         server.stop(tell)
-        server.default_database = old
-        server.delete_database(new)
+        server.take_back(new, old)
         server.start(tell)
         raise
     if old != new and old in server.databases():
         server.delete_database(old)
     return _loaded(wanted, generation, "bulk import", tables, clock)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Turns a disk that is full, or can't be written, into one sentence."""
+    try:
+        yield
+    except OSError as problem:
+        raise Failure(
+            Exit.UNAVAILABLE, f"{folder} can't take the files of the import: {problem.strerror or problem}"
+        ) from None
 
 
 def _fresh_name(server: Managed) -> str:

@@ -236,7 +236,7 @@ class Run:
             PointsToRows(*(self._load(f"points-to-{each}") for each in PointsToRows._fields)),
             static_field, static_pointer, reflective.sites_of(columns, words),
             reflective.derived_of(columns, words), Statistics(**manifest["statistics"]),
-            tuple(self.diagnostics), manifest["summary"]["phases"],
+            tuple(self.diagnostics), manifest["summary"]["phases"], "passed-arguments" not in manifest["without"],
         )  # fmt: skip
 
     @cached_property

@@ -78,9 +78,14 @@ def supertype_pairs(structure: Structure) -> Int32:
             direct[type_].append(above)
     for type_, above in structure.interfaces.tolist():
         direct[type_].append(above)
+    array_of = {element: array for array, element in enumerate(structure.element.tolist()) if element != NONE}
     sizes = np.zeros(len(direct), np.int64)
     # A type has a greater id than those above it.
     for type_, parents in enumerate(direct):
+        element = int(structure.element[type_])
+        if element != NONE:
+            # Arrays are covariant (JLS 4.10.3).
+            parents += [array_of[each] for each in above_of[element].tolist() if each in array_of]
         parts = [above_of[each] for each in parents]
         found = (
             np.unique(np.concatenate([*parts, np.array(parents, np.int32)]))

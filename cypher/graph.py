@@ -17,7 +17,7 @@ from cypher.docs import holds_if
 from cypher.schema import columns_of, type_name
 
 # Bump whenever what a generation holds changes: it is part of a generation's id.
-VERSION = 1
+VERSION = 2
 
 # A key is a generation's number, the place of the label in LABELS, and the number of the node among those.
 _LABEL_BITS, _NUMBER_BITS = 6, 34
@@ -85,7 +85,7 @@ NODES: tuple[Node, ...] = (
             "name": TEXT, "signature": TEXT, "qualifiedName": TEXT, "descriptor": TEXT, "className": TEXT,
             "application": BOOLEAN, "reachable": BOOLEAN, "entryPoint": BOOLEAN, "public": BOOLEAN, "static": BOOLEAN,
             "abstract": BOOLEAN, "native": BOOLEAN, "synthetic": BOOLEAN, "line": INTEGER, "parameters": INTEGER,
-            "firstVariable": INTEGER,
+            "firstVariable": INTEGER, "selector": INTEGER,
         },
         more=("Constructor", "Initialiser"), search=("signature", "qualifiedName", "name"),
     ),
@@ -110,9 +110,11 @@ NODES: tuple[Node, ...] = (
         more=("ReflectiveSite", "InputSource"), search=("name",),
     ),
     Node(
-        "Pointer", "what may refer to objects",
-        {"name": TEXT, "index": INTEGER, "method": KEY, "field": KEY, "base": KEY},
-        more=("Variable", "StaticField", "ObjectField", "SetField"), search=(),
+        "Pointer",
+        "what may refer to objects; at an `Input` an input source enters, an `OpenString` may refer to a string that is "
+        "no constant",
+        {"name": TEXT, "caption": TEXT, "index": INTEGER, "method": KEY, "field": KEY, "base": KEY},
+        more=("Variable", "StaticField", "ObjectField", "SetField", "Input", "OpenString"),
     ),
     Node(
         "Object", "an abstract object: what an instruction allocates, a constant, or a metaobject",
@@ -226,6 +228,7 @@ _STRUCTURE: tuple[Edge, ...] = (
 _ANALYSIS: tuple[Edge, ...] = (
     Edge("RETURNS_TO", "CallSite", "Pointer", "takes what the call returns"),
     Edge("THROWS_TO", "CallSite", "Pointer", "takes what the call throws"),
+    Edge("ENTERS", "CallSite", "Pointer", "the input source brings what it reads to the pointer"),
     *_fact_edges(),
     Edge("HANDLE_CONSTANT", "Method", "Pointer", holds_if(schema.HandleConstant), _HANDLE),
     Edge("HANDLE_CONSTANT", "Field", "Pointer", holds_if(schema.HandleConstant), _HANDLE),
@@ -234,7 +237,7 @@ _ANALYSIS: tuple[Edge, ...] = (
     Edge(
         "FLOWS_TO", "Pointer", "Pointer",
         "what the first pointer refers to, the second may refer to: `kind` says how. The only relationships that "
-        "paths of values walk",
+        "paths of values walk. If `kind` is computed, the first is a part of the string at the second, an `Input`",
         {"kind": TEXT, "method": KEY, "offset": INTEGER, "site": KEY},
     ),
     Edge("POINTS_TO", "Pointer", "ObjectSet", "the pointer may refer to all objects of the set"),
@@ -244,6 +247,7 @@ _ANALYSIS: tuple[Edge, ...] = (
     Edge("STANDS_FOR", "Object", "Method", "the object is the method or constructor object"),
     Edge("STANDS_FOR", "Object", "Field", "the object is the field object"),
     Edge("INSTANCE_OF", "Object", "Class", "the class of the object"),
+    Edge("MADE_BY", "Object", "CallSite", "the call returned the object, of which only that is known"),
     Edge("OPERAND", "Pointer", "CallSite", "the pointer decides what the reflective call does", {"name": TEXT}),
     Edge("SOURCE", "Object", "CallSite", "the constant or unknown value arrives at the call", {"kind": TEXT, "text": TEXT}),
 )  # fmt: skip

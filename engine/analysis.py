@@ -192,6 +192,7 @@ class Analysis:
             ),
             statistics=statistics,
             diagnostics=tuple(native_methods(self._program, reached, self._models.is_modelled)),
+            passing=self._options.precision.pass_arguments,
         )
 
 

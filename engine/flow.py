@@ -54,6 +54,7 @@ class Evidence(NamedTuple):
     points_to: PointsToRows
     static_field: Int32
     static_pointer: Int32
+    passing: bool = True
 
 
 def evidence_of(result: Result, parameters: Int32) -> Evidence:
@@ -73,6 +74,7 @@ def evidence_of(result: Result, parameters: Int32) -> Evidence:
     return Evidence(
         facts, Sites(*map(np.asarray, result.sites)), call_site, call_callee, reached, first, parameters,
         Objects(*map(np.asarray, result.objects)), PointsToRows(*map(np.asarray, result.points_to)), field, pointer,
+        result.passing,
     )  # fmt: skip
 
 
@@ -268,7 +270,12 @@ def _targets(evidence: Evidence) -> list[tuple[Relation, Int32]]:
 
 
 def returned_parameters(evidence: Evidence) -> Int32:
-    """Returns the position of the parameter that every return of each reached method returns, -1 if there is none."""
+    """Returns the position of the parameter that every return of each reached method returns, -1 if there is none.
+
+    If calls were not told apart by arguments (`Result.passing`), there is none.
+    """
+    if not evidence.passing:
+        return np.full(len(evidence.reached), NONE, np.int32)
     size = len(evidence.points_to.representative)
     into = np.zeros(size, np.int64)
     for _, column in _targets(evidence):

@@ -17,7 +17,6 @@ from cypher import schema
 from cypher.schema import NONE, STATIC, Int32, Int64
 from engine import flow
 from engine.flow import COPIES, Evidence
-from engine.sets import Sets
 
 MEMBER = "member"
 KINDS = (
@@ -135,15 +134,8 @@ def _calls(evidence: Evidence) -> Iterator[_Rows]:
     passed = returned[call] == position[row]
     passed &= (sites.result[at] >= 0) & (sites.cut[at] == 0)
     yield _from_calls(evidence, flow.PASSED, variable[row][passed], sites.result[at[passed]], at[passed])
-    passing = np.zeros(len(site), np.bool_)
-    passing[call[passed]] = True
-    returning = (sites.result[site] >= 0) & (sites.cut[site] == 0) & ~passing
+    returning = (sites.result[site] >= 0) & (sites.cut[site] == 0) & (returned < 0)
     value = first[callee] + parameters[callee]
-    # What passes on its argument returns nothing for a null, unless calls were not told apart.
-    sets = Sets(evidence.points_to)
-    for each in np.flatnonzero(returning & (returned >= 0)).tolist():
-        held = sets.objects_of(int(value[each]))
-        returning[each] = bool(np.isin(held, sets.objects_of(int(sites.result[site[each]]))).all())
     yield _from_calls(evidence, flow.RETURN, value[returning], sites.result[site[returning]], site[returning])
     throwing = sites.thrown[site] >= 0
     yield _from_calls(

@@ -134,7 +134,7 @@ class Hops:
         if kind == RETURN:
             yield from self._passed_on(site, pointer)
         for callee in self.handing(kind, site):
-            if kind == RETURN and self._argument_returned(site, callee) >= 0:
+            if kind == RETURN and self._flow.returned_parameter(callee) >= 0:
                 continue
             if not self._exact:
                 if (kind, callee) in self._told:

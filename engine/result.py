@@ -66,7 +66,8 @@ class Result:
     """All of it, in ids of the program.
 
     `facts` holds every constraint that was entered, those of models and rules included; `first_variable` the
-    first variable of each method in `reached`. `static_fields` pairs fields with their pointers.
+    first variable of each method in `reached`. `static_fields` pairs fields with their pointers. `passing` tells whether
+    a call of a method that always returns a parameter returned the argument.
     """
 
     mode: str
@@ -86,3 +87,4 @@ class Result:
     statistics: Statistics
     diagnostics: tuple[Diagnostic, ...] = ()
     phases: dict[str, float] = field(default_factory=dict)
+    passing: bool = True

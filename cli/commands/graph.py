@@ -1,4 +1,4 @@
-"""Commands about the graph database: `graph start`, `stop`, `status`, `remove`."""
+"""Commands about the graph database: `graph start`, `stop`, `status`, `remove`; `load` and `infer` are files of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import loading
+from cli.commands import inferring, loading
 from cli.commands.options import Format, FormatOption, QuietOption
 from cli.exits import usage
 
@@ -21,6 +21,7 @@ def register(app: typer.Typer) -> None:
     )
     graph.command("start", epilog="Example: heliograph graph start --heap 2g")(start)
     loading.register(graph)
+    inferring.register(graph)
     graph.command("stop", epilog="Example: heliograph graph stop")(stop)
     graph.command("status", epilog="Example: heliograph graph status --format json")(status)
     graph.command("remove", epilog="Example: heliograph graph remove --all --yes")(remove)

@@ -6,18 +6,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from cli.graph.detail import Kept, everything, kept_in, owners
+from cli.graph.detail import Kept, everything, holding, kept_in, owners
 from cli.graph.frames import Numbers, Tables, choose, columns_of, digest, numbers, visible
+from cli.graph.inputs import Inputs
 from cli.graph.names import ElementNames
 from cypher import graph, schema
 from cypher.schema import NONE, Int32, type_name
 from engine import heap
 from engine.flows import KINDS, Flows, flows_of
 
+# The kind of flow from a part of a string to the string.
+COMPUTED = "computed"
 _OBJECT_KINDS = (
     "allocated", "merged", "string", "generic", "class", "method", "field", "unknown", "native", "entry", "reflective",
     "class-of", "handle", "made-handle", "method-type",
 )  # fmt: skip
+_MADE_BY_CALLS = (heap.UNKNOWN, heap.CLASS_OF, heap.MADE_HANDLE, heap.METHOD_TYPE)
 _OBJECT_LABELS = {
     "StringObject": heap.STRING, "ClassObject": heap.CLASS_OBJECT, "MethodObject": heap.METHOD_OBJECT,
     "FieldObject": heap.FIELD_OBJECT, "UnknownObject": heap.UNKNOWN,
@@ -27,14 +31,15 @@ _OBJECT_LABELS = {
 class Analysis:
     """Adds what the analysis found to tables."""
 
-    def __init__(self, names: ElementNames, tables: Tables) -> None:
-        self._run, self._names, self._tables = names.run, names, tables
+    def __init__(self, names: ElementNames, tables: Tables, inputs: Inputs) -> None:
+        self._run, self._names, self._tables, self._inputs = names.run, names, tables, inputs
         self._result, self._sites = names.run.result, names.run.result.sites
 
     def add(self, detail: str) -> None:
         """Adds as much as `detail` says."""
         flows = flows_of(self._names.evidence)
-        kept = everything(flows) if detail == graph.FULL else kept_in(self._run, flows)
+        whole = detail == graph.FULL
+        kept = everything(flows) if whole else kept_in(self._run, flows, self._inputs.strings(constant=False))
         self._add_pointers(flows, kept)
         self._add_objects()
         self._add_sets(kept)
@@ -42,6 +47,7 @@ class Analysis:
         self._add_facts(kept)
         self._add_flows(flows, kept)
         self._add_results(kept)
+        self._add_inputs(kept)
         self._add_operands(kept)
 
     def _add_pointers(self, flows: Flows, kept: Kept) -> None:
@@ -60,12 +66,16 @@ class Analysis:
         method[variables] = result.reached[owner[variables]]
         index[variables] = variables - result.first_variable[owner[variables]]
         ids = np.flatnonzero(kept.pointers)
+        entered = np.zeros(size, np.bool_)
+        entered[self._inputs.entering().pointer] = True
         labels = {
             "Variable": ((base < 0) & ~static & ~of_set)[ids], "StaticField": static[ids], "SetField": of_set[ids],
-            "ObjectField": (base >= 0)[ids],
+            "ObjectField": (base >= 0)[ids], "Input": entered[ids], "OpenString": self._open_strings(flows)[ids],
         }  # fmt: skip
+        name, caption = self._pointer_names(ids, method, index, field, base, of_set)
         columns = {
-            "name": self._pointer_names(ids, method, index, field, base, of_set),
+            "name": name,
+            "caption": caption,
             "index": numbers(index[ids]),
             "method": self._tables.keys.of("Method", method[ids]),
             "field": self._tables.keys.of("Field", field[ids]),
@@ -73,10 +83,18 @@ class Analysis:
         }
         self._tables.add_nodes("Pointer", ids, columns, labels)
 
+    def _open_strings(self, flows: Flows) -> NDArray[np.bool_]:
+        """Returns which pointers may refer to strings that are no constants; of a set's field, what flows there."""
+        points_to, found = self._result.points_to, np.zeros(flows.first_set + len(flows.set_of), np.bool_)
+        sets = holding(points_to, self._inputs.strings(constant=False))
+        found[: flows.first_set] = sets[points_to.representative]
+        found[flows.target[found[flows.source] & (flows.target >= flows.first_set)]] = True
+        return found
+
     def _pointer_names(
         self, ids: Numbers, method: Int32, index: Int32, field: Int32, base: Int32, of_set: NDArray[np.bool_]
-    ) -> pl.Series:
-        """Returns what people call each pointer."""
+    ) -> tuple[pl.Series, pl.Series]:
+        """Returns what people call each pointer, and a short form of that, which leaves out what is around it."""
         parameters = self._names.parameters(np.maximum(method, 0))[ids]
         fields = self._run.names.columns.fields
         words = [
@@ -87,23 +105,35 @@ class Analysis:
         of_field = choose(words, np.where(field[ids] >= 0, places, NONE)).fill_null("[]")
         frame = pl.DataFrame(
             {
-                "method": self._names.method_column("qualifiedName", method[ids]), "index": index[ids],
-                "parameters": parameters, "field": of_field,
+                "method": self._names.method_column("qualifiedName", method[ids]),
+                "short": self._names.method_column("name", method[ids]),
+                "class": self._names.method_column("className", method[ids]),
+                "index": index[ids], "parameters": parameters, "field": of_field,
                 "other": (base[ids] >= 0) | of_set[ids] | (field[ids] >= 0),
             }
         )  # fmt: skip
         column, count = pl.col("index"), pl.col("parameters")
         what = (
-            pl.when(column < count).then(pl.concat_str(pl.lit("argument "), column))
+            pl.when(column < 0).then(pl.lit("a value"))
+            .when(column < count).then(pl.concat_str(pl.lit("argument "), column))
             .when(column == count).then(pl.lit("result"))
             .when(column == count + 1).then(pl.lit("thrown"))
             .otherwise(pl.concat_str(pl.lit("v"), column))
         )  # fmt: skip
-        return frame.select(
+        # (of a constructor or initialiser, the class says more than the name)
+        short = (
+            pl.when(pl.col("short").str.starts_with("<"))
+            .then(pl.col("class").str.replace(r"^.*[.$](.)", "${1}"))
+            .otherwise("short")
+        )
+        named = [
             pl.when("other").then(pl.col("field")).otherwise(
-                pl.concat_str(pl.col("method").fill_null("the JVM"), pl.lit(": "), what)
-            )
-        ).to_series()  # fmt: skip
+                pl.concat_str(method.fill_null("the JVM"), pl.lit(": "), what)
+            ).alias(name)
+            for name, method in (("name", pl.col("method")), ("caption", short))
+        ]  # fmt: skip
+        found = frame.select(named)
+        return found["name"], found["caption"]
 
     def _add_objects(self) -> None:
         objects = self._result.objects
@@ -121,11 +151,21 @@ class Analysis:
         labels = {label: kind == wanted for label, wanted in _OBJECT_LABELS.items()}
         self._tables.add_nodes("Object", ids, columns, labels)
         self._tables.add_edges("Object-INSTANCE_OF-Class", ids, type_)
+        made = np.isin(kind, _MADE_BY_CALLS)
+        self._tables.add_edges("Object-MADE_BY-CallSite", ids[made], payload[made])
         for label, wanted in (
             ("Text", heap.STRING), ("Class", heap.CLASS_OBJECT), ("Method", heap.METHOD_OBJECT), ("Field", heap.FIELD_OBJECT)
         ):  # fmt: skip
-            chosen = (kind == wanted) & (payload >= 0)
+            chosen = (kind == wanted) & np.isin(payload, self._named(label))
             self._tables.add_edges(f"Object-STANDS_FOR-{label}", ids[chosen], payload[chosen])
+
+    def _named(self, label: str) -> Int32:
+        """Returns the numbers of the nodes of a label: a run may have objects for members that it has no names for."""
+        columns = self._run.names.columns
+        if label == "Class":
+            return np.arange(len(columns.types), dtype=np.int32)
+        table: Int32 = {"Text": columns.constants, "Method": columns.methods, "Field": columns.fields}[label]
+        return table[:, 0]
 
     def _add_sets(self, kept: Kept) -> None:
         points_to = self._result.points_to
@@ -212,6 +252,23 @@ class Analysis:
         for edge, column in (("RETURNS_TO", self._sites.result), ("THROWS_TO", self._sites.thrown)):
             chosen = (column >= 0) & kept.pointers[column]
             self._tables.add_edges(f"CallSite-{edge}-Pointer", ids[chosen], column[chosen])
+
+    def _add_inputs(self, kept: Kept) -> None:
+        """Adds where input enters, and what strings are computed from."""
+        entering, computed = self._inputs.entering(), self._inputs.computed()
+        chosen = kept.pointers[entering.pointer]
+        self._tables.add_edges("CallSite-ENTERS-Pointer", entering.site[chosen], entering.pointer[chosen])
+        points_to = self._result.points_to
+        strings = holding(points_to, self._inputs.strings(constant=True))
+        chosen = kept.pointers[computed.operand] & kept.pointers[computed.result]
+        chosen &= strings[points_to.representative[computed.operand]]
+        site, operand, result = (column[chosen] for column in computed)
+        columns = {
+            "kind": pl.Series([COMPUTED]).new_from_index(0, len(site)),
+            "method": self._tables.keys.of("Method", self._sites.method[site]),
+            "offset": numbers(self._sites.offset[site]), "site": self._tables.keys.of("CallSite", site),
+        }  # fmt: skip
+        self._tables.add_edges("Pointer-FLOWS_TO-Pointer", operand, result, columns)
 
     def _add_operands(self, kept: Kept) -> None:
         found = self._result.reflective

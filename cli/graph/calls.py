@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 
 from cli.graph.frames import Tables, choose, columns_of, numbers, visible
+from cli.graph.inputs import Inputs
 from cli.graph.names import ElementNames
 from cli.summary import causing_sites
 from cypher import schema
 from cypher.schema import NONE, Int32
-from engine.reflection.sources import sources_by_method
 from engine.sites import BYTECODE, ORIGINS, REFLECTION
 
 _SITE_KINDS = ("static", "special", "virtual")
@@ -22,8 +22,8 @@ _TARGETS = {"type": "Class", "method": "Method", "field": "Field"}
 class Calls:
     """Adds call sites, call edges, accesses, reflective targets and diagnostics to tables."""
 
-    def __init__(self, names: ElementNames, tables: Tables) -> None:
-        self._run, self._names, self._tables = names.run, names, tables
+    def __init__(self, names: ElementNames, tables: Tables, inputs: Inputs) -> None:
+        self._run, self._names, self._tables, self._inputs = names.run, names, tables, inputs
         self._result, self._sites = names.run.result, names.run.result.sites
 
     def add(self) -> None:
@@ -38,7 +38,7 @@ class Calls:
         sites = self._sites
         ids = np.arange(len(sites.method), dtype=np.int32)
         reflective = self._reflective_columns(len(ids))
-        inputs = self._inputs(len(ids))
+        inputs = self._inputs.columns()
         caller = self._names.method_column("signature", sites.method)
         place = pl.Series(sites.offset).cast(pl.String)
         named = pl.DataFrame({"caller": caller, "offset": place}).select(
@@ -51,7 +51,7 @@ class Calls:
             "kind": choose(_SITE_KINDS, sites.kind),
             "origin": choose(ORIGINS, sites.origin),
             "declared": self._declared(),
-            "application": pl.Series(self._names.is_application(sites.method)),
+            "application": pl.Series(self._names.is_application(sites.method) | self._inputs.arguments()),
             "declaredType": self._tables.keys.of("Class", sites.declared),
             "callee": self._tables.keys.of("Method", sites.callee),
             "signature": numbers(sites.signature),
@@ -93,43 +93,6 @@ class Calls:
         return {
             column: choose([getattr(each, column) or "" for each in found], place)
             for column in ("api", "role", "status", "reason")
-        }
-
-    def _inputs(self, number: int) -> dict[str, pl.Series]:
-        """Returns the kind of input that each call returns, and the constant that says which, if it has one."""
-        sources = sources_by_method()
-        table = self._run.names.columns.methods
-        words = self._run.names.texts
-        by_method = {}
-        for method, declaring, text, _, _ in table.tolist():
-            found = sources.get((self._run.names.internal_type(declaring), words[text]))
-            if found is not None:
-                by_method[method] = found
-        kinds: dict[int, str] = {}
-        keys: dict[int, str] = {}
-        rows = np.flatnonzero(np.isin(self._result.call_callee, list(by_method)))
-        constants = self._constants(self._result.call_site[rows])
-        for site, callee in zip(
-            self._result.call_site[rows].tolist(), self._result.call_callee[rows].tolist(), strict=True
-        ):
-            kinds[site] = by_method[callee].kind
-            if by_method[callee].key >= 0:
-                keys[site] = constants.get((site, by_method[callee].key), "")
-        place = np.full(number, NONE, np.int32)
-        place[list(kinds)] = np.arange(len(kinds))
-        names = [keys.get(each) or "" for each in kinds]
-        return {"inputKind": choose(list(kinds.values()), place), "inputName": choose(names, place)}
-
-    def _constants(self, sites: Int32) -> dict[tuple[int, int], str]:
-        """Returns the string constants that are put into arguments of calls, by site and position."""
-        arguments = self._result.facts[schema.Argument]
-        arguments = arguments.take(np.isin(arguments.site, sites))
-        strings = self._result.facts[schema.StringConstant]
-        text_of = dict(zip(strings.target.tolist(), strings.text.tolist(), strict=True))
-        return {
-            (site, position): visible(self._run.names.constant(text_of[variable]))
-            for site, position, variable in zip(*(each.tolist() for each in arguments), strict=True)
-            if variable in text_of
         }
 
     def _add_calls(self) -> None:

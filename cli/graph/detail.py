@@ -36,17 +36,18 @@ def everything(flows: Flows) -> Kept:
     return Kept(np.ones(flows.first_set + len(flows.set_of), np.bool_))
 
 
-def kept_in(run: Run, flows: Flows) -> Kept:
+def kept_in(run: Run, flows: Flows, strings: NDArray[np.bool_]) -> Kept:
     """Returns the variables of the application, and what holds objects that reflection may depend on.
 
     These are strings, classes, members and handles that are told apart, and what is unknown at a reflective call:
-    so the slices, forward and backward, of all reflective calls are among them.
+    so the slices, forward and backward, of all reflective calls are among them. They go on through computations, for
+    which all objects that are in `strings` are needed.
     """
     result, points_to = run.result, run.result.points_to
-    told = np.isin(result.objects.kind, sorted(heap.TRACKED))
+    told = np.isin(result.objects.kind, sorted(heap.TRACKED)) | strings
     told[[source.obj for each in result.reflective for source in each.sources if source.obj >= 0]] = True
     kept = np.zeros(flows.first_set + len(flows.set_of), np.bool_)
-    kept[: flows.first_set] = _holding(points_to, told)[points_to.representative]
+    kept[: flows.first_set] = holding(points_to, told)[points_to.representative]
     kept[: flows.first_set] |= _application_variables(run, flows.first_set)
     for each in result.reflective:
         kept[[pointer for pointer in each.operands.values() if pointer >= 0]] = True
@@ -62,8 +63,8 @@ def kept_in(run: Run, flows: Flows) -> Kept:
     return Kept(kept)
 
 
-def _holding(points_to: PointsToRows, told: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Returns which sets have an object that is told apart."""
+def holding(points_to: PointsToRows, told: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Returns which sets have one of these objects."""
     masks = Sets(points_to).dense(np.flatnonzero(told).astype(np.int32), len(told))
     before = np.concatenate(([0], np.cumsum((points_to.word & masks[points_to.key]) != 0)))
     found: NDArray[np.bool_] = before[points_to.at[1:]] > before[points_to.at[:-1]]

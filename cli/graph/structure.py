@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from cli.graph.frames import Tables, choose, flags, name, numbers
 from cli.graph.names import ElementNames
@@ -133,6 +134,7 @@ class Structure:
             "line": self._names.lines(ids, np.zeros_like(ids)),
             "parameters": numbers(self._names.parameters(ids)),
             "firstVariable": numbers(first[ids]),
+            "selector": numbers(np.where(self._is_selected(flag), self._run.structure.selects[:, 1], NONE)),
         }  # fmt: skip
         labels = {
             "Constructor": (frame["name"] == "<init>").to_numpy(),
@@ -154,8 +156,7 @@ class Structure:
         """Returns the pairs of a method and one of a supertype that it overrides."""
         structure = self._run.structure
         methods, signatures = structure.selects.T
-        chosen = (flag & (ACC_STATIC | PRIVATE)) == 0
-        chosen &= ~self._names.methods["name"].is_in(["<init>", "<clinit>"]).to_numpy()
+        chosen = self._is_selected(flag)
         own = pl.DataFrame(
             {"method": methods[chosen], "type": declaring[chosen], "signature": signatures[chosen]}
         )
@@ -165,6 +166,12 @@ class Structure:
             own, left_on=["above", "signature"], right_on=["type", "signature"], suffix="_above"
         )
         return found["method"].to_numpy(), found["method_above"].to_numpy()
+
+    def _is_selected(self, flag: Int32) -> NDArray[np.bool_]:
+        """Returns which methods virtual calls may select (JVMS 5.4.6)."""
+        special: NDArray[np.bool_] = self._names.methods["name"].is_in(["<init>", "<clinit>"]).to_numpy()
+        found: NDArray[np.bool_] = ((flag & (ACC_STATIC | PRIVATE)) == 0) & ~special
+        return found
 
     def _add_fields(self) -> None:
         ids, declaring, text, descriptor, flag = self._run.names.columns.fields.T

@@ -6,6 +6,7 @@ run (`values.cypher`), and the others stand in its queries as their defaults.
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from html import escape
@@ -13,18 +14,33 @@ from importlib.resources import files
 
 from cypher.catalogue import GROUPS, Query, Value, named, queries
 
-# Where the Browser finds them, from its own address.
-GUIDE, STYLE = "heliograph/guide.html", "heliograph/style.grass"
+# Where the Browser finds it, from its own address.
+GUIDE = "heliograph/guide.html"
 
+# How many paths a picture shows well.
+_DRAWN = 8
 _PLACE = re.compile(r"\{\{(?P<kind>[a-z]+)(?: (?P<name>[a-z-]+))?\}\}")
-_RULE = re.compile(r"node\.(?P<label>\w+) \{(?P<body>[^}]*)\}")
+_RULE = re.compile(r"^(?P<selector>[\w.]+) \{\n(?P<body>.*?)^\}", re.MULTILINE | re.DOTALL)
 # Two queries mean different things by the same parameter; the Browser has one value for each name.
 _OTHERWISE = {("input-influence", "name"): "input"}
 
 
-def style() -> str:
-    """Returns the style, in the Browser's form."""
-    return _text("style.grass")
+def style() -> dict[str, dict[str, str]]:
+    """Returns the properties of each kind of node and relationship in pictures, by selector."""
+    return {rule["selector"]: _properties(rule["body"]) for rule in _RULE.finditer(_text("style.grass"))}
+
+
+def _properties(body: str) -> dict[str, str]:
+    listed = (line.strip().removesuffix(";").partition(": ") for line in body.splitlines())
+    return {name: value.strip("'") for name, _, value in listed}
+
+
+def on_connecting(browser: str) -> str:
+    """Returns what the Browser at the address `browser` does when it is connected: take the style, play the guide.
+
+    The style stands in the command. Were it fetched as the guide is, it could come later and stand above it.
+    """
+    return f"style {json.dumps(style(), separators=(',', ':'))}; play {browser}/{GUIDE}"
 
 
 @cache
@@ -41,12 +57,17 @@ def values() -> str:
     return f"param [{{{', '.join(names)}}}] => {{{statement}}}"
 
 
-def clickable(query: Query) -> str:
-    """Returns a query of the catalogue as the guide has it: its title as a comment, and its statement."""
+def clickable(query: Query, limit: int | None = None) -> str:
+    """Returns a query of the catalogue as the guide has it: its title as a comment, and its statement.
+
+    Its parameters are those of the first click or their defaults; of a picture, `limit` says how many rows it takes.
+    """
     statement = "\n".join(line for line in query.text.splitlines() if not line.startswith("//"))
     for each in query.parameters:
         other = _OTHERWISE.get((query.name, each.name), each.name)
         value = f"${other}" if each.default is None else _literal(each.default)
+        if limit is not None and each.name == "limit":
+            value = _literal(limit)
         statement = re.sub(rf"\${each.name}\b", value.replace("\\", r"\\"), statement)
     return f"// {query.title}\n{statement.strip()}"
 
@@ -74,7 +95,7 @@ def _filled(place: re.Match[str]) -> str:
     if kind == "picture":
         return _runnable(_text("pictures", f"{name}.cypher").replace("// title: ", "// ", 1).strip())
     if kind == "query":
-        return _runnable(clickable(named(name)))
+        return _runnable(clickable(named(name), _DRAWN))
     assert kind == "group"
     assert name in GROUPS
     return "\n".join(_runnable(clickable(each)) for each in queries() if each.group == name)
@@ -91,16 +112,17 @@ def _runnable(statement: str) -> str:
 def _legend() -> str:
     """Returns the colours of nodes, which are those of the style."""
     rows = []
-    for rule in _RULE.finditer(style()):
-        listed = (each.strip().partition(": ") for each in rule["body"].split(";"))
-        properties = {name: value for name, _, value in listed}
-        caption = properties.get("caption", "'{name}'").strip("'").replace("{", "").replace("}", "")
+    for selector, properties in style().items():
+        kind, _, label = selector.partition(".")
+        if kind != "node" or not label:
+            continue
+        caption = properties.get("caption", "name").replace("{", "").replace("}", "")
         rows.append(
             f'<span style="display: inline-block; margin: 2px; padding: 4px 10px; border-radius: 12px; '
             f"background: {properties.get('color', '#B8BEC8')}; "
             f"color: {properties.get('text-color-internal', '#1F2430')}; "
             f'border: 2px solid {properties.get("border-color", "#8C94A3")}">'
-            f"<b>{escape(rule['label'])}</b> {escape(caption)}</span>"
+            f"<b>{escape(label)}</b> {escape(caption)}</span>"
         )
     return f"<p>{' '.join(rows)}</p>"
 

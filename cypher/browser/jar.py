@@ -1,4 +1,4 @@
-"""The Browser's jar with our guide and style in it, so that they come from the Browser's own address.
+"""The Browser's jar with our guide in it, so that it comes from the Browser's own address.
 
 The server serves the first folder `browser` on its class path, so ours can't stand in a jar of their own. Those that
 were fetched stay as they were: this makes a copy.
@@ -13,7 +13,7 @@ import tempfile
 import zipfile  # noqa: TID251  # adds to a jar whose hash is known; nothing of it is read
 from pathlib import Path
 
-from cypher.browser.guide import GUIDE, STYLE, guide, style
+from cypher.browser.guide import GUIDE, guide
 from cypher.connection import Unavailable
 
 _NAME = "neo4j-browser-"
@@ -31,8 +31,7 @@ def _copied(jar: Path, target: Path) -> Path:
             with os.fdopen(handle, "wb") as output, jar.open("rb") as stream:
                 shutil.copyfileobj(stream, output, 1 << 20)
             with zipfile.ZipFile(aside, "a") as archive:
-                for name, text in ((GUIDE, guide()), (STYLE, style())):
-                    archive.writestr(zipfile.ZipInfo(f"browser/{name}"), text)
+                archive.writestr(zipfile.ZipInfo(f"browser/{GUIDE}"), guide())
             Path(aside).replace(target)
         except BaseException:
             with contextlib.suppress(OSError):

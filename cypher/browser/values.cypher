@@ -8,15 +8,25 @@ CALL (g) {
   OPTIONAL MATCH (s:ReflectiveSite {generation: g.number})
   WHERE s.application
   RETURN s
-  ORDER BY s.role = 'class-by-name' DESC, EXISTS {(:Object)-[:SOURCE {kind: 'unknown'}]->(s)} DESC, s.name
-  LIMIT 1
+  ORDER BY s.role = 'class-by-name' DESC, EXISTS {(:OpenString)-[:OPERAND]->(s)} DESC, s.name
+  LIMIT 10
 }
-OPTIONAL MATCH (c:Class)-[:DECLARES]->(:Method)-[:CONTAINS]->(s)
 CALL (s) {
-  OPTIONAL MATCH SHORTEST 1 (s)<-[:OPERAND]-(:Pointer)<-[:FLOWS_TO]-{0,25}(:Pointer)<-[:RETURNS_TO]-(i:InputSource)
-  RETURN i
+  OPTIONAL MATCH (operand:OpenString)-[:OPERAND {name: 'name'}]->(s)
+  OPTIONAL MATCH way = (operand)<-[:FLOWS_TO*0..]-(start:Input)
+  WHERE start:OpenString
+    AND all(flow IN relationships(way) WHERE startNode(flow):OpenString AND (flow.kind = 'computed' OR NOT endNode(flow):Input))
+  WITH start, min(length(way)) AS steps
+  OPTIONAL MATCH (start)<-[:ENTERS]-(i:InputSource)
+  WITH i, steps, i.inputKind <> 'computed string' AS outside
+  RETURN i, steps, outside
+  ORDER BY i.application DESC, outside DESC, steps, i.name
   LIMIT 1
 }
+WITH g, h, s, i, steps, outside
+ORDER BY s.role = 'class-by-name' DESC, coalesce(i.application, false) DESC, coalesce(outside, false) DESC, steps, s.name
+LIMIT 1
+OPTIONAL MATCH (c:Class)-[:DECLARES]->(:Method)-[:CONTAINS]->(s)
 CALL (g) {
   OPTIONAL MATCH (n:InputSource {generation: g.number})
   WHERE n.inputName <> ''

@@ -8,6 +8,7 @@ twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, LiteralString, NamedTuple
 
 import polars as pl
@@ -76,36 +77,47 @@ def load(
     session: Session, generation: Generation, wanted: Iterator[Phase], advance: Callable[[int, str], None]
 ) -> None:
     """Writes all phases; `advance` is told the number of items written and of what."""
-    for phase in wanted:
-        start = 0
-        size = BATCH
-        while start < len(phase.rows):
-            end = min(start + size, len(phase.rows))
-            try:
-                writing.write(session, _write_or_refuse, generation.id, phase, start, end)
-            except _TooLarge as problem:
-                if size == 1:
-                    raise problem.cause from None
-                size = max(size // 2, 1)
-                continue
-            advance(end - start, phase.name.split(".")[0])
-            start = end
+    # The rows of the next batch are made while the server works on one.
+    with ThreadPoolExecutor(1) as ahead:
+        for phase in wanted:
+            start, size = 0, BATCH
+            found = ahead.submit(_rows, phase, start, size)
+            while rows := found.result():
+                found = ahead.submit(_rows, phase, start + len(rows), size)
+                try:
+                    writing.write(session, _write_or_refuse, generation.id, phase, start, rows)
+                except _TooLarge as problem:
+                    if size == 1:
+                        raise problem.cause from None
+                    size = size // 2
+                    found = ahead.submit(_rows, phase, start, size)
+                    continue
+                advance(len(rows), phase.name.split(".")[0])
+                start += len(rows)
+
+
+def _rows(phase: Phase, start: int, number: int) -> list[list[Any]]:
+    """Returns rows as statements take them, fewer than `number` at the end."""
+    return [list(row) for row in phase.rows.slice(start, number).iter_rows()]
 
 
 def _write_or_refuse(
-    transaction: ManagedTransaction, identity: str, phase: Phase, start: int, end: int
+    transaction: ManagedTransaction, identity: str, phase: Phase, start: int, rows: list[list[Any]]
 ) -> None:
     """Writes rows. Raises `_TooLarge`, after which the driver doesn't try the same again, as it would otherwise."""
     try:
-        _write(transaction, identity, phase, start, end)
+        _write(transaction, identity, phase, start, rows)
     except Neo4jError as problem:
         if problem.code in _TOO_LARGE:
             raise _TooLarge(problem) from None
         raise
 
 
-def _write(transaction: ManagedTransaction, identity: str, phase: Phase, start: int, end: int) -> None:
-    """Writes the rows from `start` to `end` that are not noted yet, and notes them."""
+def _write(
+    transaction: ManagedTransaction, identity: str, phase: Phase, start: int, rows: list[list[Any]]
+) -> None:
+    """Writes those of the rows, the first of which is the phase's row `start`, that are not noted yet; notes them."""
+    end = start + len(rows)
     noted = transaction.run(
         "MATCH (g:Generation {id: $id}) SET g.locked = true REMOVE g.locked "
         "WITH g OPTIONAL MATCH (b:Batch {generation: $id, phase: $phase}) WHERE b.start < $end AND b.end > $start "
@@ -113,8 +125,8 @@ def _write(transaction: ManagedTransaction, identity: str, phase: Phase, start: 
         id=identity, phase=phase.name, start=start, end=end,
     ).single(strict=True)["spans"]  # fmt: skip
     for first, last in _gaps(noted, start, end):
-        rows = [list(row) for row in phase.rows.slice(first, last - first).iter_rows()]
-        transaction.run(phase.statement, rows=rows, **phase.parameters).consume()
+        lacking = rows[first - start : last - start]
+        transaction.run(phase.statement, rows=lacking, **phase.parameters).consume()
         transaction.run(
             "CREATE (:Batch {id: $batch, generation: $id, phase: $phase, start: $start, end: $end})",
             batch=f"{identity} {phase.name} {first}", id=identity, phase=phase.name, start=first, end=last,

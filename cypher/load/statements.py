@@ -115,3 +115,22 @@ def delete_nodes(node: Node) -> LiteralString:
         "CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 1000 ROWS"
     )
     return _checked(text, node.label)
+
+
+# --- what rules derive (see `cypher.inference`)
+def index_rounds(type_: str) -> LiteralString:
+    """Returns the statement that makes the index by which a rule finds what its last round derived."""
+    text = f"CREATE INDEX heliograph_round_{type_} IF NOT EXISTS FOR ()-[r:{type_}]-() ON (r.generation, r.round)"
+    return _checked(text, type_)
+
+
+def delete_rounds(type_: str) -> LiteralString:
+    """Returns the statement that deletes what a rule derived of `$generation`, in transactions of its own."""
+    text = f"MATCH ()-[r:{type_} {{generation: $generation}}]->() CALL (r) {{ DELETE r }} IN TRANSACTIONS OF 10000 ROWS"
+    return _checked(text, type_)
+
+
+def delete_labels(label: str) -> LiteralString:
+    """Returns the statement that takes a label from the nodes of `$generation`, in transactions of its own."""
+    text = f"MATCH (n:{label} {{generation: $generation}}) CALL (n) {{ REMOVE n:{label} }} IN TRANSACTIONS OF 10000 ROWS"
+    return _checked(text, label)

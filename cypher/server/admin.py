@@ -54,11 +54,11 @@ class Tool(NamedTuple):
                 f"the server's password could not be set: {reason(output.replace(password, '…'))}"
             )
 
-    def import_full(self, database: str, arguments: Sequence[str], tell: Tell) -> Imported:
-        """Imports files into a new database. Raises `Unavailable`."""
+    def import_full(self, database: str, arguments: Sequence[str], folder: Path, tell: Tell) -> Imported:
+        """Imports files, named from `folder`, into a new database. Raises `Unavailable`."""
         what, lines = f"importing into {database}", []
         tell(what, "")
-        with self._run("database", "import", "full", database, *arguments) as process:
+        with self._run("database", "import", "full", database, *arguments, folder=folder) as process:
             try:
                 assert process.stdout is not None
                 stage = ""
@@ -81,14 +81,14 @@ class Tool(NamedTuple):
         totals = {each[2]: int(each[1]) for each in totalled}
         return Imported(*(totals.get(name, 0) for name in Imported._fields))
 
-    def _run(self, *arguments: str) -> subprocess.Popen[str]:
+    def _run(self, *arguments: str, folder: Path | None = None) -> subprocess.Popen[str]:
         environment = server_environment() | {
             "NEO4J_HOME": str(self.home),
             "NEO4J_CONF": str(self.home / "conf"),
         }
         try:
             return subprocess.Popen(
-                [*self.java, _TOOL, *arguments], cwd=self.home / "run", env=environment, umask=0o077,
+                [*self.java, _TOOL, *arguments], cwd=folder or self.home / "run", env=environment, umask=0o077,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
                 errors="replace",
             )  # fmt: skip

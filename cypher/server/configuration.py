@@ -14,7 +14,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from cypher.browser.guide import GUIDE, STYLE
+from cypher.browser.guide import on_connecting
 from cypher.connection import Unavailable
 from cypher.server.files import read_object, write_private
 
@@ -133,7 +133,7 @@ def configuration(settings: Settings) -> str:
         "dbms.security.http_access_control_allow_origin": f"http://{http}",
         "dbms.security.http_static_content_security_policy_header": policy,
         "browser.remote_content_hostname_whitelist": "127.0.0.1,localhost",
-        "browser.post_connect_cmd": f"style http://{http}/browser/{STYLE}; play http://{http}/browser/{GUIDE}",
+        "browser.post_connect_cmd": on_connecting(f"http://{http}/browser"),
         # Nothing is reported.
         "dbms.usage_report.enabled": "false",
         "client.allow_telemetry": "false",

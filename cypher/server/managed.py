@@ -158,11 +158,14 @@ class Managed:
             return []
         return sorted(each.name for each in folder.iterdir() if each.is_dir() and each.name != "system")
 
-    def import_offline(self, database: str, arguments: Sequence[str], tell: Tell = silently) -> Imported:
+    def import_offline(
+        self, database: str, arguments: Sequence[str], folder: Path, tell: Tell = silently
+    ) -> Imported:
         """Imports into a new database beside the others, while the server is stopped.
 
-        `arguments` are those of `neo4j-admin database import full` without the name of the database. If it fails,
-        nothing of the new store is left. The server serves it after `default_database` names it, and a start.
+        `arguments` are those of `neo4j-admin database import full` without the name of the database, with files named
+        from `folder`. If it fails, nothing of the new store is left. The server serves it after `default_database`
+        names it, and a start.
         """
         configuration.checked_name(database)
         with self._locked(tell):
@@ -173,12 +176,25 @@ class Managed:
             self._must_fit(settings.version)
             tool = self._prepared(settings, tell)
             try:
-                done = tool.import_full(database, arguments, tell)
+                done = tool.import_full(database, arguments, folder, tell)
             except BaseException:
                 self._delete_store(database)
                 raise
             self._written_by(settings.version)
             return done
+
+    def take_back(self, new: str, old: str) -> None:
+        """Deletes `new`, which was to be served, and lets the next start serve `old`, while the server is stopped."""
+        with self._locked(silently):
+            self._must_be_stopped("return to another database")
+            wanted = self.settings._replace(database=configuration.checked_name(old))
+            try:
+                self._remember(wanted)
+            except Unavailable:
+                # The disk may be full, of this store.
+                self._delete_store(new)
+                self._remember(wanted)
+            self._delete_store(new)
 
     def delete_database(self, name: str) -> None:
         """Deletes a store that the server does not serve, now or after its next start."""

@@ -86,6 +86,7 @@ ROWS = {
     "D07": "two loads at a time",
     "D08": "a connection that breaks during commits",
     "D09": "transactions that need more memory than they get",
+    "D10": "a disk without room for the files of an import, or for batches",
     "D11": "what others have in the database, and graphs of another version",
     "D12": "a graph that doesn't hold what was loaded",
     "Q01": "queries that write",

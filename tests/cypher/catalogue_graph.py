@@ -63,9 +63,9 @@ def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             driver.close()
 
 
-def analysed(classes: Path, mode: str, out: Path) -> Run:
-    """Returns the run of the program in a mode."""
-    heliograph("analyze", str(classes), "--main", "shop.Main", "--mode", mode, "--out", str(out), "-q")
+def analysed(classes: Path, mode: str, out: Path, *options: str, main: str = "shop.Main") -> Run:
+    """Returns the run of a program in a mode."""
+    heliograph("analyze", str(classes), "--main", main, "--mode", mode, "--out", str(out), "-q", *options)
     return Run(out)
 
 

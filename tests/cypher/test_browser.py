@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -32,6 +33,8 @@ from cypher.server.managed import Managed
 
 _SECONDS = 30.0
 _WIDE, _HIGH = 1500, 1300
+# As many clicks on the arrow show each slide of the guide.
+_SLIDES = 10
 
 
 @pytest.fixture
@@ -135,9 +138,9 @@ def test_the_guide_plays_and_a_click_draws(
     log_in(window, server, printed(server, monkeypatch, capsys))
     choose = wait(window, "[data-exec]")
     artefact(window, "guide", tmp_path)
-    # Both are fetched at once, so either may stand above the other.
-    for each in (guide.GUIDE, guide.STYLE):
+    for each in (guide.GUIDE, ":style"):
         wait_for_frame(window, each)
+    assert guide.GUIDE in frames(window)[0].partition("\n")[0], "the guide is what one sees first"
     click(window, choose)
     WebDriverWait(window, _SECONDS).until(lambda _: any('"run": "demo"' in each for each in frames(window)))
     picture = wait(window, "pre.runnable")
@@ -150,6 +153,8 @@ def test_the_guide_plays_and_a_click_draws(
     fills = {each.get_attribute("fill") for each in circles}
     assert {colour(each) for each in ("Package", "Class", "Method", "ReflectiveSite")} <= fills
     assert "Main" in frames(window)[0]
+    walk(window)
+    artefact(window, "walk", tmp_path)
     # Nothing came from elsewhere: what the Browser asks for, it was refused by its own policy.
     loaded_from = window.execute_script(
         "return performance.getEntriesByType('resource').filter(e => e.responseStatus).map(e => e.name)"
@@ -160,10 +165,32 @@ def test_the_guide_plays_and_a_click_draws(
     }
 
 
+def walk(window: Chrome) -> None:
+    """Turns the guide to the walk, and draws the ways from input to `Class.forName`."""
+    (play,) = (
+        each
+        for each in window.find_elements(By.CSS_SELECTOR, "[data-testid='frame']")
+        if guide.GUIDE in each.text.partition("\n")[0]
+    )
+    title = "// From input to Class.forName"
+    for _ in range(_SLIDES):
+        found = [each for each in seen(window, "pre.runnable") if each.text.startswith(title)]
+        if found and "A walk" in play.text:
+            click(window, found[0])
+            break
+        window.execute_script(
+            "arguments[0].click()", play.find_element(By.CSS_SELECTOR, "[data-testid='nextSlide']")
+        )
+    WebDriverWait(window, _SECONDS).until(lambda _: title in frames(window)[0])
+    drawn = "[data-testid='frame']:first-child svg g.node circle"
+    wait(window, drawn)
+    window.execute_script("document.querySelector('[data-testid=frame]').scrollIntoView()")
+    fills = {each.get_attribute("fill") for each in window.find_elements(By.CSS_SELECTOR, drawn)}
+    assert {colour(each) for each in ("InputSource", "Pointer", "ReflectiveSite")} <= fills
+
+
 def colour(label: str) -> str:
-    found = re.search(rf"node\.{label} {{[^}}]*\n  color: (#\w+);", guide.style())
-    assert found is not None
-    return found[1]
+    return guide.style()[f"node.{label}"]["color"]
 
 
 def statements() -> list[str]:
@@ -183,13 +210,23 @@ def test_the_first_click_sets_all_parameters() -> None:
 
 
 def test_the_style_has_all_labels_and_colours_of_their_own() -> None:
-    labels = re.findall(r"^node\.(\w+) ", guide.style(), re.MULTILINE)
+    selectors = [each.split(".") for each in guide.style() if "." in each]
+    labels = [label for kind, label in selectors if kind == "node"]
     declared = {*graph.LABELS, *(word for node in graph.NODES for word in node.more)}
     assert set(graph.LABELS) | {"ReflectiveSite", "InputSource", "Phantom"} == set(labels)
     assert set(labels) <= declared
     assert len({colour(each) for each in labels}) == len(labels)
-    for types in re.findall(r"^relationship\.(\w+) ", guide.style(), re.MULTILINE):
-        assert types in {each.type for each in graph.EDGES}
+    types = {label for kind, label in selectors if kind == "relationship"}
+    assert types <= {each.type for each in graph.EDGES}
+
+
+def test_the_style_is_a_command_of_its_own() -> None:
+    style, play = guide.on_connecting("http://127.0.0.1:7474/browser").split("; ")
+    assert json.loads(style.removeprefix("style ")) == guide.style()
+    assert play == f"play http://127.0.0.1:7474/browser/{guide.GUIDE}"
+    declared = {name for node in graph.NODES for name in node.properties} | {"name"}
+    captions = " ".join(each.get("caption", "") for each in guide.style().values())
+    assert set(re.findall(r"\{(\w+)\}", captions)) <= declared | {"kind"}
 
 
 def test_the_server_understands_the_guide(loaded: Driver) -> None:

@@ -247,6 +247,8 @@ ENVIRONMENT = "shop.Main.byMethodName()Ljava/lang/Object;@4"
 NAMED_MEMBER = "shop.Main.byMethodName()Ljava/lang/Object;@11"
 NAMED_INVOKED = "shop.Main.byMethodName()Ljava/lang/Object;@19"
 PART, COMPUTED = "shop.Main.byComputed()Ljava/lang/Class;@4", "shop.Main.byComputed()Ljava/lang/Class;@7"
+# The JVM calls main.
+STARTED = "the JVM@-1"
 COMPOSED = "shop.Main.byComputed()Ljava/lang/Class;@10"
 MAIN = "shop.Main.main([Ljava/lang/String;)V"
 FIT = "shop.Main.fit(Lshop/parts/Part;)V"
@@ -377,18 +379,19 @@ EXPECTED: dict[str, Expected] = {
     "forname-provenance": Expected(
         {},
         [
-            (ARGUMENT, "argument", None, None, 2), (COMPOSED, "computed string", "", COMPUTED, 0),
-            (LINE, "stream", "", READ, 0), (LOOK, "system property", "shop.part", PROPERTY, 1),
+            (ARGUMENT, "argument", "", STARTED, 4, 0), (COMPOSED, "computed string", "", COMPUTED, 0, 0),
+            (COMPOSED, "system property", "shop.kind", PART, 1, 1), (LINE, "stream", "", READ, 0, 0),
+            (LOOK, "system property", "shop.part", PROPERTY, 1, 0),
         ],
-        ("site", "kind", "name", "input", "steps"),
+        ("site", "kind", "name", "input", "steps", "computations"),
     ),
     "invoke-provenance": Expected(
         {}, [(NAMED_INVOKED, NAMED_MEMBER, "environment", "SHOP_METHOD", ENVIRONMENT, 0)],
         ("site", "through", "kind", "name", "input", "steps"),
     ),
     "site-provenance": Expected(
-        {"site": f"shop.Main.look:{_LOOK}"}, [(LOOK, "system property", "shop.part", PROPERTY, 1)],
-        ("site", "kind", "name", "input", "steps"),
+        {"site": f"shop.Main.look:{_LOOK}"}, [(LOOK, LOOK, "system property", "shop.part", PROPERTY, 1)],
+        ("site", "through", "kind", "name", "input", "steps"),
     ),
     "source-to-site": Expected(
         {"source": PROPERTY, "site": LOOK}, [(PROPERTY, "system property", "shop.part", LOOK, 1)],
@@ -396,18 +399,24 @@ EXPECTED: dict[str, Expected] = {
     ),
     "forname-constants": Expected({}, [(FOUND, "shop.parts.Motor", 0)], ("site", "text", "steps")),
     "site-strings": Expected({"site": FOUND}, [(FOUND, "shop.parts.Motor", True)]),
-    "computed-names": Expected({"site": COMPOSED}, [(COMPOSED, COMPUTED, 1, "system property", "shop.kind", PART, 0)]),
+    "computed-names": Expected(
+        {"site": COMPOSED},
+        [
+            (COMPOSED, COMPUTED, "shop.Main.byComputed: v2", "constant", "shop.parts.", None, 0),
+            (COMPOSED, COMPUTED, "shop.Main.byComputed: v4", "system property", "shop.kind", PART, 0),
+        ],
+    ),
     "sites-by-input": Expected(
         {"application": "true"},
         [
-            ("argument", 1, 0, []), ("computed string", 1, 1, []), ("environment", 1, 1, ["SHOP_METHOD"]),
+            ("argument", 1, 1, []), ("computed string", 1, 1, []), ("environment", 1, 1, ["SHOP_METHOD"]),
             ("stream", 1, 1, []), ("system property", 1, 1, ["shop.part"]),
         ],
     ),
     "specification-points": Expected(
         {},
         [
-            ("argument", None, None, 1, [ARGUMENT]), ("computed string", "", COMPUTED, 1, [COMPOSED]),
+            ("argument", "", STARTED, 1, [ARGUMENT]), ("computed string", "", COMPUTED, 1, [COMPOSED]),
             ("environment", "SHOP_METHOD", ENVIRONMENT, 1, [NAMED_MEMBER]), ("stream", "", READ, 1, [LINE]),
             ("system property", "shop.part", PROPERTY, 1, [LOOK]),
         ],
@@ -418,7 +427,7 @@ EXPECTED: dict[str, Expected] = {
     "input-sources": Expected(
         {},
         [
-            ("computed string", "", COMPUTED, _COMPUTED), ("environment", "SHOP_METHOD", ENVIRONMENT, _METHOD_NAME),
+            ("argument", "", STARTED, None), ("computed string", "", COMPUTED, _COMPUTED), ("environment", "SHOP_METHOD", ENVIRONMENT, _METHOD_NAME),
             ("stream", "", READ, _LINE), ("system property", "shop.kind", PART, _COMPUTED),
             ("system property", "shop.part", PROPERTY, _PROPERTY),
         ],
@@ -430,7 +439,7 @@ EXPECTED: dict[str, Expected] = {
             (PROPERTY, "system property", LOOK.partition("@")[0], 1, [LOOK]),
         ],
     ),
-    "argument-influence": Expected({}, [(ARGUMENT.partition("@")[0], 2, [ARGUMENT])]),
+    "argument-influence": Expected({}, [(ARGUMENT.partition("@")[0], 4, [ARGUMENT])]),
     "why-call": Expected(
         {"from": "shop.Main.byConstant", "to": START},
         [
@@ -549,7 +558,8 @@ def test_a_path_goes_from_the_input_to_the_call(session: Session) -> None:
     query = named("source-to-site")
     given = EXPECTED["source-to-site"].given
     (record,) = list(session.run(query.text, bound(query, given, RESOLVED)))
-    assert len(record["flow"]) == record["steps"] + 1 == len(record["path"].nodes)
+    assert len(record["flow"]) == record["steps"] + 1 == len(record["path"].nodes) - 2
+    assert (record["path"].start_node["name"], record["path"].end_node["name"]) == (PROPERTY, LOOK)
     assert record["flow"][0].startswith("shop.Main.byProperty: ")
     assert record["flow"][-1] == "shop.Main.look: argument 0"
-    assert {each.type for each in record["path"].relationships} == {"FLOWS_TO"}
+    assert [each.type for each in record["path"].relationships] == ["ENTERS", "FLOWS_TO", "OPERAND"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -180,14 +181,14 @@ def test_d09_batches_halve_until_they_fit(
     write = bolt._write
 
     def narrow(
-        transaction: ManagedTransaction, identity: str, phase: bolt.Phase, start: int, end: int
+        transaction: ManagedTransaction, identity: str, phase: bolt.Phase, start: int, rows: list[list[Any]]
     ) -> None:
-        tried.append(end - start)
-        if end - start > 8:
+        tried.append(len(rows))
+        if len(rows) > 8:
             problem = TransientError("full")
             problem._neo4j_code = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
             raise problem
-        write(transaction, identity, phase, start, end)
+        write(transaction, identity, phase, start, rows)
 
     monkeypatch.setattr(bolt, "_write", narrow)
     written(session, generation, tables)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,16 +12,20 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from neo4j import Driver
+from neo4j.exceptions import Neo4jError
 
+from cli.exits import Exit, Failure
 from cli.graph.build import tables_of
-from cli.loading import Wanted, identity_of, load_over_bolt
+from cli.loading import Wanted, identity_of, load_managed, load_over_bolt
 from cli.run import Run
+from cli.server import failing
 from cypher import graph
-from cypher.connection import USER, connect
+from cypher.connection import USER, Unavailable, connect
 from cypher.load import bolt, generations
 from cypher.server.managed import Managed
 from cypher.server.progress import silently
@@ -192,3 +197,67 @@ def test_d08_the_connection_is_cut_during_commits(run: Run, server: Managed, adm
     proxy.close()
     assert proxy.made == 6
     load_over_bolt(Wanted(run, graph.STRUCTURE, "after"), admin, silently)
+
+
+@pytest.fixture
+def full(jars: Path, tmp_path: Path) -> Iterator[Managed]:
+    """A server on a small disk of its own."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256m", "none", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("may not mount a disk")
+    managed = Managed(disk / "server", jars)
+    try:
+        managed.start(heap="512m", page_cache="64m")
+        yield managed
+    finally:
+        managed.stop()
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def fill(server: Managed, space: int) -> Path:
+    """Leaves so many bytes on the server's disk; returns the file that takes the others."""
+    ballast = server.folder.parent / "ballast"
+    with ballast.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(server.folder).free - space)
+    return ballast
+
+
+def served(server: Managed) -> list[tuple[str, int]]:
+    """Returns the names that readers see, and of how many methods."""
+    with connect(server.uri, USER, server.password()) as driver, driver.session() as session:
+        records = session.run(
+            "MATCH (c:Current)-[:IS]->(g) OPTIONAL MATCH (m:Method {generation: g.number}) "
+            "RETURN c.name AS name, count(m) AS methods ORDER BY name"
+        )
+        return [(each["name"], each["methods"]) for each in records]
+
+
+def test_d10_the_disk_has_no_room_for_the_files_of_an_import(run: Run, full: Managed) -> None:
+    load_managed(Wanted(run, graph.STRUCTURE, "old"), full, silently, replace=False)
+    before, stores = served(full), full.databases()
+    ballast = fill(full, 1 << 12)
+    with pytest.raises(Failure, match="No space left") as caught, failing():
+        load_managed(Wanted(run, graph.FULL, "new"), full, silently, replace=True)
+    assert caught.value.code == Exit.UNAVAILABLE
+    assert len(str(caught.value).splitlines()) == 1
+    assert not list(full.folder.glob("import-*"))
+    assert full.is_running()
+    assert full.databases() == stores
+    assert served(full) == before
+    ballast.unlink()
+    load_managed(Wanted(run, graph.FULL, "new"), full, silently, replace=True)
+    assert [name for name, _ in served(full)] == ["new"]
+
+
+def test_d10_the_disk_is_full_during_batches(run: Run, full: Managed) -> None:
+    load_managed(Wanted(run, graph.STRUCTURE, "old"), full, silently, replace=False)
+    before = served(full)
+    fill(full, 1 << 18)
+    output, _ = (process := loader(run, full)).communicate(timeout=120)
+    assert process.returncode == Exit.UNAVAILABLE, output
+    assert len(output.splitlines()) == 1, output
+    # (Neo4j closes a database that it can't write to, and may need more memory than this one has to open it again.)
+    with suppress(Unavailable, Neo4jError):
+        assert served(full) == before

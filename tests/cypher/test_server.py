@@ -334,7 +334,7 @@ def test_a_running_server_is_not_started_again(pretended: Managed, other: subpro
         with pytest.raises(Unavailable, match="is running; stop it before you start it differently"):
             pretended.start(heap="2g")
         with pytest.raises(Unavailable, match="stop it before the import"):
-            pretended.import_offline("graph-2", [])
+            pretended.import_offline("graph-2", [], pretended.folder)
         other.kill()
         other.wait()
         assert not pretended.is_running()

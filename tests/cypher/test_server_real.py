@@ -198,23 +198,25 @@ def test_an_import_is_served_after_a_switch_and_loses_nothing(
     assert query(server, "CALL dbms.components() YIELD versions RETURN versions[0]")[0] == [version]
     query(server, "CREATE (:Old)")
     with pytest.raises(Unavailable, match="stop it before the import"):
-        server.import_offline("graph-2", [])
+        server.import_offline("graph-2", [], tmp_path)
     server.stop()
 
-    (tmp_path / "nodes.csv").write_text("id:ID,name\n1,a\n2,b\n")
-    (tmp_path / "edges.csv").write_text(":START_ID,:END_ID\n1,2\n")
-    nodes, edges = f"--nodes=New={tmp_path / 'nodes.csv'}", f"--relationships=TO={tmp_path / 'edges.csv'}"
+    folder = tmp_path / "commas, which separate files"
+    folder.mkdir()
+    (folder / "nodes.csv").write_text("id:ID,name\n1,a\n2,b\n")
+    (folder / "edges.csv").write_text(":START_ID,:END_ID\n1,2\n")
+    nodes, edges = "--nodes=New=nodes.csv", "--relationships=TO=edges.csv"
     told: list[str] = []
     done = server.import_offline(
-        "graph-2", [nodes, edges, "--id-type=integer"], lambda _what, far: told.append(far)
+        "graph-2", [nodes, edges, "--id-type=integer"], folder, lambda _what, far: told.append(far)
     )
     assert done == (2, 1, 4)
     assert any(each.startswith("Node import (1 of 4)") for each in told)
     assert any(each.endswith("100 %") for each in told)
     with pytest.raises(Unavailable, match="there is a database graph-2 already"):
-        server.import_offline("graph-2", [nodes])
+        server.import_offline("graph-2", [nodes], folder)
     with pytest.raises(Unavailable, match=r"absent\.csv"):
-        server.import_offline("graph-3", [f"--nodes=New={tmp_path / 'absent.csv'}"])
+        server.import_offline("graph-3", ["--nodes=New=absent.csv"], folder)
     assert server.databases() == ["graph-2", "neo4j"]
 
     server.default_database = "graph-2"

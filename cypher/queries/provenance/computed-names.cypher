@@ -1,5 +1,5 @@
 // title: What names are computed from
-// description: The input from which a string is computed that decides a reflective call, one computation back.
+// description: The parts of the strings that decide a reflective call: constants, and input by which a part enters, one computation back.
 // group: provenance
 // param $site: string, required: the reflective call, as a.b.C.m(I)V@OFFSET or a.b.C.m:LINE
 // example $site: org.hsqldb.Routine.getMethods(Ljava/lang/String;)[Ljava/lang/reflect/Method;@61
@@ -7,24 +7,13 @@
 // example $limit: 100
 // column site: the reflective call
 // column computed: the call that computes the string
-// column position: of the argument that is a part of it, 0 for the receiver
-// column kind: of the input
-// column name: which input, if a constant says so
-// column input: the call that returns it
-// column steps: flows from the input to the argument
+// column part: the pointer that holds a part of it
+// column kind: constant, or the kind of input
+// column name: the text of the constant; which input, if a constant says so
+// column input: the call that brings it
+// column steps: flows from there to the part
 MATCH (:Current {name: $run})-[:IS]->(g:Generation)
 WHERE g.status = 'complete' OR $allowIncomplete
-CALL (g) {
-  MATCH (:InputSource {generation: g.number})-[:RETURNS_TO]->(r:Pointer)
-  RETURN collect(DISTINCT r) AS results
-}
-CALL (g) {
-  MATCH (a:Object {generation: g.number, name: 'entry java.lang.String[]'})
-  MATCH (a)<-[:HOLDS]-(:ObjectSet)<-[:POINTS_TO]-(p:Variable {index: 0})
-  MATCH (m:Method {key: p.method})
-  WHERE m.entryPoint AND m.application
-  RETURN collect(DISTINCT a.key) AS arguments
-}
 CALL (g) {
   MATCH (s:CallSite {generation: g.number, name: $site})
   WHERE s:ReflectiveSite
@@ -34,23 +23,25 @@ CALL (g) {
   WHERE toString(s.line) = split($site, ':')[1]
   RETURN s
 }
-MATCH (decides:Pointer)-[:OPERAND]->(s)
-CALL (decides, results) {
-  MATCH way = (decides)<-[:FLOWS_TO*0..25]-(result:Pointer)
-  WHERE all(flow IN relationships(way) WHERE NOT endNode(flow) IN results)
+MATCH (operand:OpenString)-[:OPERAND {name: 'name'}]->(s)
+CALL (operand) {
+  MATCH way = (operand)<-[:FLOWS_TO*0..]-(result:Input)
+  WHERE all(flow IN relationships(way) WHERE startNode(flow):OpenString AND NOT endNode(flow):Input)
   WITH DISTINCT result
-  MATCH (result)<-[:RETURNS_TO]-(computed:InputSource {inputKind: 'computed string'})
-  RETURN DISTINCT computed
+  MATCH (result)<-[:ENTERS]-(computed:InputSource)
+  MATCH (result)<-[flow:FLOWS_TO {kind: 'computed'}]-(part:Pointer)
+  RETURN DISTINCT computed, part
 }
-MATCH (operand:Pointer)-[argument:ARGUMENT]->(computed)
-CALL (operand, results, arguments) {
-  MATCH way = (operand)<-[:FLOWS_TO*0..25]-(start:Pointer)
-  WHERE all(flow IN relationships(way) WHERE NOT endNode(flow) IN results)
+CALL (part) {
+  MATCH (part)<-[:STRING_CONSTANT]-(t:Text)
+  RETURN 'constant' AS kind, t.text AS name, null AS input, 0 AS steps
+  UNION
+  MATCH way = (part)<-[:FLOWS_TO*0..]-(start:Input)
+  WHERE start:OpenString AND all(flow IN relationships(way) WHERE startNode(flow):OpenString AND NOT endNode(flow):Input)
   WITH start, min(length(way)) AS steps
-  WHERE start IN results OR start.base IN arguments
-  OPTIONAL MATCH (start)<-[:RETURNS_TO]-(i:InputSource)
-  RETURN start, steps, i
+  MATCH (start)<-[:ENTERS]-(i:InputSource)
+  RETURN i.inputKind AS kind, i.inputName AS name, i.name AS input, steps
 }
-RETURN s.name AS site, computed.name AS computed, argument.position AS position, coalesce(i.inputKind, 'argument') AS kind, i.inputName AS name, i.name AS input, steps
-ORDER BY site, computed, position, steps, kind, name, input
+RETURN s.name AS site, computed.name AS computed, part.name AS part, kind, name, input, steps
+ORDER BY site, computed, part, steps, kind, name, input
 LIMIT $limit

@@ -20,18 +20,18 @@ CALL (g) {
 }
 MATCH (operand:Pointer)-[:OPERAND {name: 'name'}]->(s)
 CALL (s, operand) {
-  MATCH way = (operand)<-[:FLOWS_TO*0..25]-(start:Pointer)
-  WITH start, min(length(way)) AS steps
+  MATCH way = (operand)<-[:FLOWS_TO*0..]-(start:Pointer)
+  WHERE all(flow IN relationships(way) WHERE flow.kind <> 'computed')
+  WITH start, min(length(way)) AS far
   MATCH (start)<-[:STRING_CONSTANT]-(t:Text)<-[:STANDS_FOR]-(o:StringObject)
   WHERE EXISTS {(o)-[:SOURCE {kind: 'constant'}]->(s)}
-  WITH t, o, start, steps
-  ORDER BY steps, start.key
-  RETURN t, o, collect(start)[0] AS start, min(steps) AS steps
+  RETURN t, o, min(far) AS far
 }
-WITH *
-ORDER BY steps, s.key, t.key
+WITH s, t, o, far
+ORDER BY far, s.key, t.key
 LIMIT $limit
-MATCH path = SHORTEST 1 (start)-[:FLOWS_TO]->{0,25}(operand)
-WHERE all(p IN nodes(path) WHERE p:SetField OR EXISTS {(p)-[:POINTS_TO]->()-[:HOLDS]->(o)})
-RETURN s.name AS site, t.text AS text, length(path) AS steps, [p IN nodes(path) | p.name] AS flow, path
+MATCH path = SHORTEST 1 (t)-[:STRING_CONSTANT]->(:Pointer)
+  ((x)-[:FLOWS_TO]->(y) WHERE y:SetField OR EXISTS {(y)-[:POINTS_TO]->()-[:HOLDS]->(o)})*
+  (:Pointer)-[:OPERAND {name: 'name'}]->(s)
+RETURN s.name AS site, t.text AS text, length(path) - 2 AS steps, [p IN nodes(path)[1..-1] | p.name] AS flow, path
 ORDER BY site, steps, text

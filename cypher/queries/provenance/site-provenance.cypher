@@ -1,33 +1,26 @@
 // title: From input to a reflective call
-// description: How input from outside the program comes to what decides a reflective call: a shortest way from each source.
+// description: How input from outside the program comes to what decides a reflective call: a shortest way from each source to its name, or to that of the call that looks up its member or class.
 // group: provenance
 // paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005
 // param $site: string, required: the reflective call, as a.b.C.m(I)V@OFFSET or a.b.C.m:LINE
 // example $site: org.hsqldb.Routine.getMethods(Ljava/lang/String;)[Ljava/lang/reflect/Method;@61
 // param $kind: string, default '': only this kind of input
 // example $kind: computed string
+// param $computed: boolean, default true: also input from which strings are computed that decide
+// example $computed: false
 // param $limit: integer, default 50: the most rows
 // example $limit: 100
 // column site: the call
+// column through: the call, or the one before it, that takes the input as a name
 // column kind: of the input
 // column name: which input, if a constant says so
-// column input: the call that returns it
+// column input: the call that brings it
 // column steps: flows on the way
+// column computations: how many of them are from a part of a string to the string
 // column flow: the pointers on the way, in order
 // column path: for pictures
 MATCH (:Current {name: $run})-[:IS]->(g:Generation)
 WHERE g.status = 'complete' OR $allowIncomplete
-CALL (g) {
-  MATCH (:InputSource {generation: g.number})-[:RETURNS_TO]->(r:Pointer)
-  RETURN collect(DISTINCT r) AS results
-}
-CALL (g) {
-  MATCH (a:Object {generation: g.number, name: 'entry java.lang.String[]'})
-  MATCH (a)<-[:HOLDS]-(:ObjectSet)<-[:POINTS_TO]-(p:Variable {index: 0})
-  MATCH (m:Method {key: p.method})
-  WHERE m.entryPoint AND m.application
-  RETURN collect(DISTINCT a.key) AS arguments
-}
 CALL (g) {
   MATCH (s:CallSite {generation: g.number, name: $site})
   WHERE s:ReflectiveSite
@@ -38,25 +31,25 @@ CALL (g) {
   RETURN s
 }
 CALL (s) {
-  MATCH (o:Object)-[:SOURCE {kind: 'unknown'}]->(s)
-  RETURN collect(DISTINCT o) AS objects
+  MATCH (s)(()<-[:SOURCE {kind: 'unknown'}]-(:UnknownObject)-[:MADE_BY]->(:ReflectiveSite)){0,2}(through:ReflectiveSite)
+  RETURN DISTINCT through
 }
-MATCH (operand:Pointer)-[:OPERAND]->(s)
-WHERE size(objects) > 0
-CALL (operand, results, arguments) {
-  MATCH way = (operand)<-[:FLOWS_TO*0..25]-(start:Pointer)
-  WHERE all(flow IN relationships(way) WHERE NOT endNode(flow) IN results)
+MATCH (operand:OpenString)-[:OPERAND {name: 'name'}]->(through)
+CALL (operand) {
+  MATCH way = (operand)<-[:FLOWS_TO*0..]-(start:Input)
+  WHERE start:OpenString
+    AND all(flow IN relationships(way) WHERE startNode(flow):OpenString AND (flow.kind = 'computed' AND $computed OR NOT endNode(flow):Input))
   WITH start, min(length(way)) AS steps
-  WHERE start IN results OR start.base IN arguments
-  OPTIONAL MATCH (start)<-[:RETURNS_TO]-(i:InputSource)
-  RETURN start, steps, i
+  MATCH (start)<-[:ENTERS]-(i:InputSource)
+  RETURN i, min(steps) AS steps
 }
-WITH s, objects, operand, results, start, steps, i
-WHERE $kind = '' OR coalesce(i.inputKind, 'argument') = $kind
-WITH *
-ORDER BY steps, s.key, i.key, start.key
+WITH s, through, i, steps
+WHERE $kind = '' OR i.inputKind = $kind
+ORDER BY steps, s.key, through.key, i.key
 LIMIT $limit
-MATCH path = SHORTEST 1 (start)((x)-[:FLOWS_TO]->(y) WHERE NOT y IN results){0,25}(operand)
-WHERE any(o IN objects WHERE all(p IN nodes(path) WHERE p:SetField OR EXISTS {(p)-[:POINTS_TO]->()-[:HOLDS]->(o)}))
-RETURN s.name AS site, coalesce(i.inputKind, 'argument') AS kind, i.inputName AS name, i.name AS input, steps, [p IN nodes(path) | p.name] AS flow, path
-ORDER BY site, steps, kind, name, input
+MATCH path = SHORTEST 1 (i)-[:ENTERS]->(:Input&OpenString)
+  ((x)-[flow:FLOWS_TO]->(y:OpenString) WHERE flow.kind = 'computed' AND $computed OR NOT y:Input)*
+  (:Pointer)-[:OPERAND {name: 'name'}]->(through)
+RETURN s.name AS site, through.name AS through, i.inputKind AS kind, i.inputName AS name, i.name AS input, length(path) - 2 AS steps,
+  size([flow IN relationships(path) WHERE flow.kind = 'computed']) AS computations, [p IN nodes(path)[1..-1] | p.name] AS flow, path
+ORDER BY site, through, steps, kind, name, input

@@ -19,17 +19,13 @@ CALL (g) {
   WHERE toString(s.line) = split($site, ':')[1]
   RETURN s
 }
-CALL (g) {
-  MATCH (:InputSource {generation: g.number})-[:RETURNS_TO]->(r:Pointer)
-  RETURN collect(DISTINCT r) AS results
-}
-CALL (s, results) {
+CALL (s) {
   MATCH (:Object)-[constant:SOURCE {kind: 'constant'}]->(s)
   RETURN constant.text AS text, true AS known
   UNION
   MATCH (operand:Pointer)-[:OPERAND {name: 'name'}]->(s)
-  MATCH way = (operand)<-[:FLOWS_TO*0..25]-(start:Pointer)
-  WHERE all(flow IN relationships(way) WHERE NOT endNode(flow) IN results)
+  MATCH way = (operand)<-[:FLOWS_TO*0..]-(start:Pointer)
+  WHERE all(flow IN relationships(way) WHERE NOT endNode(flow):Input)
   WITH DISTINCT start
   MATCH (t:Text)-[:STRING_CONSTANT]->(start)
   WHERE NOT EXISTS {(t)<-[:STANDS_FOR]-(:Object)}

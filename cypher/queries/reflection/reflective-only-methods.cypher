@@ -10,16 +10,16 @@ WHERE g.status = 'complete' OR $allowIncomplete
 CALL (g) {
   MATCH (entry:Method {generation: g.number})
   WHERE entry.entryPoint AND entry.application
-  MATCH way = (entry)-[:CALLS*0..60]->(m:Method)
-  WHERE all(call IN relationships(way) WHERE call.kind <> 'reflective')
-  WITH DISTINCT m
-  RETURN collect(m) AS plain
+  CALL (entry) {
+    MATCH way = (entry)-[:CALLS*0..]->(m)
+    WHERE all(call IN relationships(way) WHERE call.kind <> 'reflective')
+    RETURN m, min(length(way)) AS calls
+  }
+  RETURN collect(DISTINCT m) AS plain
 }
-CALL (g, plain) {
-  MATCH (m:Method {generation: g.number})
-  WHERE m.application AND m.reachable AND NOT m IN plain
-  RETURN m
-}
-RETURN m.className AS class, m.signature AS method
+MATCH (m:Method {generation: g.number})
+WHERE m.application AND m.reachable AND NOT m IN plain
+WITH m.className AS class, m.signature AS method, count(*) AS one
+RETURN class, method
 ORDER BY class, method
 LIMIT $limit

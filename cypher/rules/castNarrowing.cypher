@@ -1,0 +1,20 @@
+// title: Cast narrowing
+// description: The classes that a reflective call of unknown class may make an object of, if the casts that its result meets in its method are right.
+// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 5.4
+// head: (CallSite)-[:NARROWED_TO]->(Class)
+MATCH (s:ReflectiveSite {generation: $generation})-[:RETURNS_TO]->(r:Pointer)
+WHERE s.role IN ['class-new-instance', 'constructor-new-instance'] AND s.status <> 'resolved'
+MATCH (r)-[:ASSIGN*0..8]->(v:Pointer)-[cast:CAST]->(:Pointer)
+WHERE cast.method = r.method
+MATCH (t:Class {key: cast.type})
+CALL (t) {
+  MATCH (c:Class)-[:INFERRED_SUBTYPE_OF]->(t)
+  RETURN c
+  UNION
+  RETURN t AS c
+}
+WITH DISTINCT s, c
+WHERE c.kind IN ['class', 'enum'] AND NOT c.abstract AND NOT c:Phantom
+CALL (s, c) {
+  CREATE (s)-[:NARROWED_TO {generation: $generation, round: $round}]->(c)
+} IN TRANSACTIONS OF 10000 ROWS

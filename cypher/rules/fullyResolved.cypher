@@ -1,0 +1,9 @@
+// title: Fully resolved calls
+// description: The reflective calls of the application to which nothing unknown comes.
+// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 6.2
+// head: (ReflectiveSite:FullyResolved)
+MATCH (s:ReflectiveSite {generation: $generation, application: true})
+WHERE NOT EXISTS { (:Object)-[:SOURCE {kind: 'unknown'}]->(s) }
+CALL (s) {
+  SET s:FullyResolved
+} IN TRANSACTIONS OF 10000 ROWS

@@ -1,0 +1,10 @@
+// title: Partially resolved calls
+// description: The reflective calls of the application that have targets, and may have others.
+// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 6.2
+// head: (ReflectiveSite:PartiallyResolved)
+MATCH (s:ReflectiveSite {generation: $generation, application: true})
+WHERE EXISTS { (s)-[:RESOLVES_TO]->() }
+  AND EXISTS { (:Object)-[:SOURCE {kind: 'unknown'}]->(s) }
+CALL (s) {
+  SET s:PartiallyResolved
+} IN TRANSACTIONS OF 10000 ROWS

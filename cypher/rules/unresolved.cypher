@@ -1,0 +1,10 @@
+// title: Unresolved calls
+// description: The reflective calls of the application that have no known target, but may have others.
+// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 6.2
+// head: (ReflectiveSite:Unresolved)
+MATCH (s:ReflectiveSite {generation: $generation, application: true})
+WHERE NOT EXISTS { (s)-[:RESOLVES_TO]->() }
+  AND EXISTS { (:Object)-[:SOURCE {kind: 'unknown'}]->(s) }
+CALL (s) {
+  SET s:Unresolved
+} IN TRANSACTIONS OF 10000 ROWS
