@@ -1,6 +1,6 @@
 // title: Cast narrowing
 // description: The classes that a reflective call of unknown class may make an object of, if the casts that its result meets in its method are right.
-// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 5.4
+// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 5.4.2
 // head: (CallSite)-[:NARROWED_TO]->(Class)
 MATCH (s:ReflectiveSite {generation: $generation})-[:RETURNS_TO]->(r:Pointer)
 WHERE s.role IN ['class-new-instance', 'constructor-new-instance'] AND s.status <> 'resolved'

@@ -1,6 +1,6 @@
 // title: What leads to a name
-// description: The pointers from which something flows to the name that a call looks a class up by; calls of input sources end the way.
-// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 5.3: leadsToForName
+// description: The pointers from which something flows to the name that a call looks a class up by, through operations on strings as well; calls of input sources end the way.
+// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 5.2.7: leadsToForName
 // head: (Pointer)-[:LEADS_TO_FOR_NAME]->(CallSite)
 MATCH (p:Pointer)-[:OPERAND {name: 'name'}]->(s:ReflectiveSite {generation: $generation, role: 'class-by-name'})
 WITH DISTINCT p, s
@@ -9,9 +9,8 @@ CALL (p, s) {
 } IN TRANSACTIONS OF 10000 ROWS
 // then, as long as that finds more:
 MATCH (p:Pointer)-[:LEADS_TO_FOR_NAME {generation: $generation, round: $round - 1}]->(s:CallSite)
-WHERE NOT p:Input
 MATCH (q:Pointer)-[f:FLOWS_TO]->(p)
-WHERE f.kind <> 'computed'
+WHERE (f.kind = 'computed') = (p:Input)
 WITH DISTINCT q, s
 WHERE NOT EXISTS { (q)-[:LEADS_TO_FOR_NAME]->(s) }
 CALL (q, s) {

@@ -1,6 +1,6 @@
 // title: Call-graph reachability
 // description: The methods that may run: what the JVM calls by itself, and what these call.
-// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 4: calls
+// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 5.1: calls
 // head: (Generation)-[:INFERRED_REACHES]->(Method)
 MATCH (g:Generation {number: $generation})
 MATCH (s:CallSite {generation: $generation})-[:TARGETS]->(m:Method)

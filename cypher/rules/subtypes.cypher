@@ -1,6 +1,6 @@
 // title: Subtype closure
 // description: Every proper supertype of a class, direct or not; arrays are covariant (JLS 4.10).
-// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 5.4: subtype
+// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 5.4.1: subtype
 // head: (Class)-[:INFERRED_SUBTYPE_OF]->(Class)
 CALL () {
   MATCH (c:Class {generation: $generation})-[:EXTENDS|IMPLEMENTS]->(d:Class)
