@@ -39,6 +39,13 @@ def register(app: typer.Typer) -> None:
         export_callgraph
     )
     export.command("tamiflex", epilog="Example: heliograph export tamiflex --out refl.log")(export_tamiflex)
+    export.command(
+        "native-image", epilog="Example: heliograph export native-image --out reachability-metadata.json"
+    )(export_native_image)
+    export.command("proguard", epilog="Example: heliograph export proguard --out reflection.pro")(
+        export_proguard
+    )
+    export.command("sarif", epilog="Example: heliograph export sarif --out heliograph.sarif")(export_sarif)
     app.add_typer(export, name="export")
 
 
@@ -170,3 +177,30 @@ def export_tamiflex(run: RunOption = None, out: OutOption = None, everything: Al
     from cli.run import find
 
     to_file(lines(find(run), everything), out)
+
+
+def export_native_image(run: RunOption = None, out: OutOption = None) -> None:
+    """Writes what reflective calls may reach as reachability metadata of GraalVM Native Image."""
+    from cli.export.native_image_format import lines
+    from cli.export.writing import to_file
+    from cli.run import find
+
+    to_file(lines(find(run)), out)
+
+
+def export_proguard(run: RunOption = None, out: OutOption = None) -> None:
+    """Writes rules that have ProGuard or R8 keep what reflective calls may reach."""
+    from cli.export.proguard_format import lines
+    from cli.export.writing import to_file
+    from cli.run import find
+
+    to_file(lines(find(run)), out)
+
+
+def export_sarif(run: RunOption = None, out: OutOption = None) -> None:
+    """Writes the reflective calls that outside input reaches, with its way there, as SARIF (CWE-470)."""
+    from cli.export.sarif_format import lines
+    from cli.export.writing import to_file
+    from cli.run import find
+
+    to_file(lines(find(run)), out)

@@ -96,13 +96,13 @@ def load(
                 start += len(rows)
 
 
-def _rows(phase: Phase, start: int, number: int) -> list[list[Any]]:
+def _rows(phase: Phase, start: int, number: int) -> list[tuple[Any, ...]]:
     """Returns rows as statements take them, fewer than `number` at the end."""
-    return [list(row) for row in phase.rows.slice(start, number).iter_rows()]
+    return phase.rows.slice(start, number).rows()
 
 
 def _write_or_refuse(
-    transaction: ManagedTransaction, identity: str, phase: Phase, start: int, rows: list[list[Any]]
+    transaction: ManagedTransaction, identity: str, phase: Phase, start: int, rows: list[tuple[Any, ...]]
 ) -> None:
     """Writes rows. Raises `_TooLarge`, after which the driver doesn't try the same again, as it would otherwise."""
     try:
@@ -114,7 +114,7 @@ def _write_or_refuse(
 
 
 def _write(
-    transaction: ManagedTransaction, identity: str, phase: Phase, start: int, rows: list[list[Any]]
+    transaction: ManagedTransaction, identity: str, phase: Phase, start: int, rows: list[tuple[Any, ...]]
 ) -> None:
     """Writes those of the rows, the first of which is the phase's row `start`, that are not noted yet; notes them."""
     end = start + len(rows)

@@ -181,7 +181,11 @@ def test_d09_batches_halve_until_they_fit(
     write = bolt._write
 
     def narrow(
-        transaction: ManagedTransaction, identity: str, phase: bolt.Phase, start: int, rows: list[list[Any]]
+        transaction: ManagedTransaction,
+        identity: str,
+        phase: bolt.Phase,
+        start: int,
+        rows: list[tuple[Any, ...]],
     ) -> None:
         tried.append(len(rows))
         if len(rows) > 8:

@@ -1,4 +1,4 @@
-"""Exports for those who act on a run: GraalVM's metadata, rules of ProGuard, and SARIF. Their readers stand beside."""
+"""What reflective calls need, for GraalVM and for ProGuard: on a small program, and read by those tools."""
 
 from __future__ import annotations
 
@@ -7,26 +7,28 @@ import re
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from cli.export import native_image_format, proguard_format, sarif_format
-from cli.export.inputs import Inputs
+from cli.export import native_image_format, proguard_format
 from cli.run import Run
-from engine.reflection.sources import SOURCES
 from loader import maven
-from tests.cli.conftest import Heliograph, compiled
+from tests.cli.conftest import Heliograph
 
 JAVA = shutil.which("java")
 needs_maven = pytest.mark.skipif(shutil.which("mvn") is None or JAVA is None, reason="needs a JDK and Maven")
 
 SOURCE = """package demo;
 
+import java.io.*;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.util.ResourceBundle;
+import java.util.ServiceLoader;
 
 public class Main {
     static class Found { Found() { System.out.println("found"); } }
@@ -37,27 +39,55 @@ public class Main {
     enum Colour { RED, GREEN }
     interface Greeter { String greet(String name); }
 
+    // (ProGuard sees names that are written where they are used.)
+    static String named(String name) { return name; }
     static String prefix(String name) { return "demo.Main$" + name; }
     static Class<?> load(String name) throws Exception { return Class.forName(name); } // @load
 
-    public static void main(String[] arguments) throws Exception {
-        Class.forName("demo.Main$Found").getDeclaredConstructor().newInstance(); // @found
-        Method method = Heir.class.getMethod("hello", int.class); // @method
+    public static void main(String[] arguments) throws Throwable {
+        Class.forName(named("demo.Main$Found")).getDeclaredConstructor().newInstance(); // @found
+        Method method = Heir.class.getMethod(named("hello"), int.class); // @method
         method.invoke(new Heir(), 42); // @invoke
-        System.out.println(Kept.class.getField("text").get(new Kept())); // @field
+        System.out.println(Kept.class.getField(named("text")).get(new Kept())); // @field
         System.out.println(Colour.valueOf(Colour.class, "GREEN")); // @enum
         Greeter greeter = (Greeter) java.lang.reflect.Proxy.newProxyInstance(
             Main.class.getClassLoader(), new Class<?>[] {Greeter.class}, (proxy, called, values) -> "dear " + values[0]);
         System.out.println(greeter.greet("you"));
         System.out.println(Main.class.getResource("words.txt") != null); // @resource
+        more();
         if (arguments.length > 0) {
             load(System.getProperty("a.name")); // @property
             Class.forName(prefix(arguments[0])).newInstance(); // @argument
         }
     }
+
+    static class Saved implements java.io.Serializable { String text = "saved"; }
+    static class Bare { int number = 7; }
+    public static class Words extends java.util.ListResourceBundle {
+        protected Object[][] getContents() { return new Object[][] {{"word", "worded"}}; }
+    }
+    public interface Service { String serve(); }
+    public static class Provided implements Service { public String serve() { return "served"; } }
+    static int twice(int number) { return 2 * number; }
+
+    static void more() throws Throwable {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        new ObjectOutputStream(bytes).writeObject(new Saved()); // @write
+        Object read = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
+        System.out.println(((Saved) read).text);
+        System.out.println(ResourceBundle.getBundle("demo.Main$Words").getString("word")); // @bundle
+        for (Service each : ServiceLoader.load(Service.class)) { // @service
+            System.out.println(each.serve());
+        }
+        MethodType type = MethodType.methodType(int.class, int.class);
+        System.out.println((int) MethodHandles.lookup().findStatic(Main.class, named("twice"), type).invoke(2)); // @handle
+        Field field = sun.misc.Unsafe.class.getDeclaredField(named("theUnsafe"));
+        field.setAccessible(true);
+        System.out.println(((Bare) ((sun.misc.Unsafe) field.get(null)).allocateInstance(Bare.class)).number); // @allocate
+    }
 }
 """
-OUTPUT = ["found", "hello 42", "text", "GREEN", "dear you", "true"]
+OUTPUT = ["found", "hello 42", "text", "GREEN", "dear you", "true", "saved", "worded", "served", "4", "0"]
 LINES = {
     line.partition("// @")[2]: number for number, line in enumerate(SOURCE.splitlines(), 1) if "// @" in line
 }
@@ -68,8 +98,21 @@ def program(tmp_path_factory: pytest.TempPathFactory, javac: str) -> Path:
     """The folder of class files of the program."""
     folder = tmp_path_factory.mktemp("tools")
     (folder / "Main.java").write_text(SOURCE)
-    command = [javac, "-nowarn", "-g", "--release", "8", "-Xlint:-options", "-d", folder / "classes", folder / "Main.java"]
-    subprocess.run(command, check=True, timeout=120)
+    options = (
+        "-nowarn",
+        "-g",
+        "-source",
+        "8",
+        "-target",
+        "8",
+        "-Xlint:-options",
+        "-XDenableSunApiLintControl",
+    )
+    command = [javac, *options, "-d", str(folder / "classes"), str(folder / "Main.java")]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    services = folder / "classes" / "META-INF" / "services"
+    services.mkdir(parents=True)
+    (services / "demo.Main$Service").write_text("demo.Main$Provided\n")
     (folder / "classes" / "demo" / "words.txt").write_text("words")
     return folder / "classes"
 
@@ -105,9 +148,26 @@ def test_metadata_has_what_each_call_reaches(tools: Path) -> None:
     assert entry(found, "demo.Main$Kept")["fields"] == [{"name": "text"}]
     assert "methods" not in entry(found, "demo.Main$Heir")  # it is asked for a method that it inherits
     assert entry(found, {"proxy": ["demo.Main$Greeter"]})
-    globs = [each["glob"] for each in found["resources"] if each["condition"] == {"typeReached": "demo.Main"}]
+    globs = [each["glob"] for each in found["resources"] if "glob" in each]
     assert globs == ["demo/words.txt"]
     assert not [each for each in found["reflection"] if "Unused" in json.dumps(each)]
+
+
+@pytest.mark.slow
+def test_metadata_has_what_the_library_finds(tools: Path) -> None:
+    found = metadata(tools)
+    assert entry(found, "demo.Main$Saved")["serializable"] is True
+    assert entry(found, "demo.Main$Bare")["unsafeAllocated"] is True
+    assert entry(found, "demo.Main")["methods"] == [{"name": "twice", "parameterTypes": ["int"]}]
+    assert entry(found, "sun.misc.Unsafe")["fields"] == [
+        {"name": "theUnsafe"}
+    ]  # of the JDK, but asked for here
+    bundles = [each["bundle"] for each in found["resources"] if "bundle" in each]
+    assert bundles == ["demo.Main$Words"]
+    conditions = {
+        each["condition"]["typeReached"] for each in found["reflection"] if each["type"] == "java.lang.Object"
+    }
+    assert not any(each.startswith("java.") for each in conditions)
 
 
 @pytest.mark.slow
@@ -162,7 +222,13 @@ def check_reason(reason: str | list[str]) -> None:
 
 @pytest.mark.slow
 def test_the_check_of_the_grammar_can_fail(tools: Path) -> None:
-    for change in ({"type": "a/b/C"}, {"type": "[La.B;"}, {"fields": [{"nome": "f"}]}, {"more": 1}, {"reason": "no"}):
+    for change in (
+        {"type": "a/b/C"},
+        {"type": "[La.B;"},
+        {"fields": [{"nome": "f"}]},
+        {"more": 1},
+        {"reason": "no"},
+    ):
         found = metadata(tools)
         found["reflection"][0].update(change)
         with pytest.raises(AssertionError):
@@ -201,8 +267,9 @@ def test_metadata_is_read_by_the_tool_of_graalvm(tools: Path, tmp_path: Path) ->
     assert {each.get("glob", each.get("bundle")) for each in read["resources"]} == {
         each.get("glob", each.get("bundle")) for each in found["resources"]
     }
-    found["reflection"][0]["fealds"] = []
-    with pytest.raises(AssertionError, match="fealds"):
+    # Methods are checked, but not written again.
+    entry(found, "demo.Main$Known")["methods"][0]["name"] = None
+    with pytest.raises(AssertionError, match="for element 'name'"):
         read_by_graalvm(java, found, tmp_path)
 
 
@@ -212,7 +279,7 @@ def read_by_graalvm(java: Path, found: dict[str, Any], folder: Path) -> dict[str
     path = ":".join(map(str, (artifact.file, *artifact.runtime)))
     (folder / "in").mkdir(exist_ok=True)
     (folder / "in" / "reachability-metadata.json").write_text(json.dumps(found))
-    command = [java, "-cp", path, "com.oracle.svm.configure.ConfigurationTool", "generate"]
+    command = [str(java), "-cp", path, "com.oracle.svm.configure.ConfigurationTool", "generate"]
     done = subprocess.run(
         [*command, f"--input-dir={folder / 'in'}", f"--output-dir={folder / 'out'}"],
         capture_output=True, text=True, check=False, timeout=120,
@@ -243,6 +310,14 @@ def test_rules_keep_names_where_names_count(tools: Path) -> None:
     assert found["demo.Main$Greeter"] == ["-keep,allowobfuscation interface demo.Main$Greeter { <methods>; }"]
     assert not any(each.startswith(("java.", "jdk.", "sun.")) for each in found)
     assert "demo.Main$Unused" not in found
+    assert found["demo.Main$Provided"] == ["-keep class demo.Main$Provided { <init>(); }"]
+    assert found["demo.Main$Service"] == ["-keepnames interface demo.Main$Service"]
+    assert found["demo.Main$Words"] == ["-keep class demo.Main$Words { <init>(); }"]
+    assert found["demo.Main$Bare"] == ["-keep,allowobfuscation class demo.Main$Bare"]
+    assert found["demo.Main"] == ["-keepclassmembers class demo.Main { int twice(int); }"]
+    members, names = found["demo.Main$Saved"]
+    assert "static final long serialVersionUID;" in members
+    assert names == "-keepnames class demo.Main$Saved"
 
 
 @pytest.mark.slow
@@ -264,7 +339,7 @@ def shrunk(program: Path, folder: Path, keep: str) -> Path:
     (folder / "main.pro").write_text(
         f"-injars {program}\n-outjars {folder / 'out.jar'}\n"
         f"-libraryjars {home / 'jmods' / 'java.base.jmod'}(!**.jar;!module-info.class)\n"
-        "-keep class demo.Main { public static void main(java.lang.String[]); }\n-dontoptimize\n-dontnote\n"
+        "-keep class demo.Main { public static void main(java.lang.String[]); }\n-dontoptimize\n-dontnote\n-dontwarn sun.misc.**,java.lang.invoke.MethodHandle\n"
         f"-include {folder / 'rules.pro'}\n"
     )
     command = [JAVA, "-cp", path, "proguard.ProGuard", f"@{folder / 'main.pro'}"]
@@ -275,7 +350,9 @@ def shrunk(program: Path, folder: Path, keep: str) -> Path:
 
 def output(path: Path) -> list[str]:
     assert JAVA is not None
-    done = subprocess.run([JAVA, "-cp", path, "demo.Main"], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [JAVA, "-cp", path, "demo.Main"], capture_output=True, text=True, check=False, timeout=60
+    )
     return done.stdout.splitlines()
 
 
@@ -294,11 +371,13 @@ def test_the_shrunk_program_still_runs(tools: Path, program: Path, tmp_path: Pat
 
 @needs_maven
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["demo.Main$Found", "demo.Main$Known", "demo.Main$Kept"])
+@pytest.mark.parametrize("name", ["Found", "Known", "Kept", "Provided", "Words", ""])
 def test_each_rule_is_needed(tools: Path, program: Path, tmp_path: Path, name: str) -> None:
-    kept = [line for each, lines in rules(tools).items() if each != name for line in lines]
+    without = f"demo.Main${name}" if name else "demo.Main"
+    kept = [line for each, lines in rules(tools).items() if each != without for line in lines]
     assert output(shrunk(program, tmp_path, "\n".join(kept))) != OUTPUT
 
 
 def test_odd_names_become_wildcards() -> None:
-    assert proguard_format._named("a.odd name,{}*$B[]") == "a.odd?name?????$B[]".replace("?????", "????")
+    assert proguard_format._named("a.odd name,*$B[]") == "a.odd?name??$B[]"
+    assert proguard_format._named("a.Größe$1") == "a.Größe$1"

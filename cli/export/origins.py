@@ -1,0 +1,101 @@
+"""Sites of reflective calls and where their operands come from, as exports tell it: in one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cli.explain import Place, evidence
+from cli.naming import Names
+from cli.phrases import Phrases
+from cli.run import Run
+from cli.text import shown
+from cypher.schema import NONE
+from engine.chains import RULE
+from engine.provenance import TARGET, Premise, Provenance, Question
+from engine.result import Derived, Result, Target
+
+# What a target is, by the relation that holds it.
+_TARGETS = {
+    "ClassObject": "type", "MethodObject": "method", "NewInstanceTarget": "method", "ResolvedInvoke": "method",
+    "FieldObject": "field", "ResolvedField": "field",
+}  # fmt: skip
+# The most targets of a call of which each is told where its name comes from: ways to one to which many names come are
+# long, and finding them takes long.
+_TOLD = 12
+
+
+class Origins:
+    """The reflective calls of one run, in words."""
+
+    def __init__(self, run: Run) -> None:
+        self.names: Names = run.names
+        self.result: Result = run.result
+        result, names = self.result, self.names
+        self.provenance = Provenance(evidence(names, result), result.reflective, result.derived, names)
+        self.phrases = Phrases(names, self.provenance)
+        self.reflective = {each.site: each for each in result.reflective}
+        self._targets = {each.site: frozenset(each.targets) for each in result.reflective}
+
+    def place(self, method: int, offset: int) -> Place:
+        """Returns an instruction by name; that of method -1 is the JVM's."""
+        if method < 0:
+            return Place("", "", NONE, NONE)
+        name = self.names.method(method)
+        file = source_file(name.declaring).rpartition("/")[2]
+        return Place(shown(str(name)), shown(file), self.names.line(method, offset), offset)
+
+    def place_of(self, site: int) -> Place:
+        """Returns where a call is made."""
+        sites = self.result.sites
+        return self.place(int(sites.method[site]), int(sites.offset[site]))
+
+    def api_of(self, site: int) -> str:
+        """Returns the method that a call names, as in `Class.forName`."""
+        if site in self.reflective:
+            name = self.reflective[site].api
+        else:
+            callee = int(self.result.sites.callee[site])
+            name = self.names.method(callee).qualified if callee >= 0 else "a method of the JDK"
+        return shown(".".join(name.rsplit(".", 2)[-2:]))
+
+    def call(self, site: int) -> str:
+        """Returns a call in words, as in `a.b.C.m (C.java:12) calls Class.forName`."""
+        return f"{self.place_of(site)} calls {self.api_of(site)}"
+
+    def reason(self, derived: Derived) -> str:
+        """Returns the site, the rule by which it came to what it needs, and what its operands began as."""
+        sources = "; ".join(dict.fromkeys(self._sources(derived)))
+        return f"{self.call(derived.site)} [{derived.rule}]" + (f": {sources}" if sources else "")
+
+    def _sources(self, derived: Derived) -> Iterator[str]:
+        kind = _TARGETS.get(derived.relation)
+        target = Target(kind, derived.detail) if kind else None
+        found = self._targets.get(derived.site, frozenset())
+        if target is None or target not in found:
+            return
+        if len(found) > _TOLD:
+            yield f"one of {len(found)} that it finds"
+            return
+        inference = self.provenance.answer(derived.site, Question(TARGET, target)).inference
+        for premise in inference.premises if inference else ():
+            yield from self._beginnings(premise)
+
+    def _beginnings(self, premise: Premise) -> Iterator[str]:
+        """Yields what an operand was at first; what another reflective call found began as that call's operands."""
+        below = (*(premise.because.premises if premise.because else ()), *premise.parts)
+        for each in below:
+            yield from self._beginnings(each)
+        origin = premise.chain.origin
+        if not below and origin.kind != RULE:
+            at = f" in {self.place(origin.method, origin.offset)}" if origin.method >= 0 else ""
+            yield f"{self.phrases.origin(origin, premise.chain.obj).rstrip(',')}{at}"
+
+
+def source_file(internal: str) -> str:
+    """Returns the usual source file of a class, with its folder: that of its outermost class.
+
+    >>> source_file("a/b/C$D"), source_file("$C")
+    ('a/b/C.java', '$C.java')
+    """
+    folder, slash, name = internal.rpartition("/")
+    return f"{folder}{slash}{name.split('$')[0] or name}.java"
