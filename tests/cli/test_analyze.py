@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import Heliograph
 
 KEYS = {
-    "schemaVersion", "mode", "jdk", "reachableMethods", "applicationMethods", "callEdges", "implicitEdges",
+    "schemaVersion", "mode", "scope", "jdk", "reachableMethods", "applicationMethods", "callEdges", "implicitEdges",
     "pointsToPairs", "sites", "complete", "diagnostics", "cpuSeconds", "peakMemoryBytes", "phases", "run",
 }  # fmt: skip
 

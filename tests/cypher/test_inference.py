@@ -29,13 +29,14 @@ from engine.flows import KINDS, flows_of
 from engine.hierarchy import Hierarchy, Method, Type
 from engine.reflection import api
 from engine.result import PARTIAL, RESOLVED, UNRESOLVED
-from engine.sites import BYTECODE
+from engine.sites import BYTECODE, ORIGINS
 from tests.cli.conftest import run_command
 from tests.fixture_analysis import heliograph
 from tests.fixture_harness import build, fixtures
 
 Pairs = set[tuple[int, int]]
 ROLES = (api.CLASS_NEW, api.CONSTRUCTOR_NEW)
+KINDS_OF_CALL = ("static", "special", "virtual")
 
 
 # --- form
@@ -77,7 +78,7 @@ def test_headers_of_another_form_are_refused(text: str) -> None:
         parsed("broken", text)
 
 
-# --- what they derive
+# --- what they start from, and what they derive
 class Loaded(NamedTuple):
     """A run in a graph, to which the rules were applied."""
 
@@ -151,6 +152,52 @@ def loaded(
         found = session.run(text, name=name).single(strict=True)
         yield Loaded(name, run, session, found["number"], infer(session, found["number"], chosen([])))
         generations.remove(session, found["id"], found["number"])
+
+
+def test_call_sites_come_back_as_they_were(loaded: Loaded) -> None:
+    text = """MATCH (s:CallSite {generation: $number})
+OPTIONAL MATCH (m:Method)-[:CONTAINS]->(s)
+OPTIONAL MATCH (s)-[:RETURNS_TO]->(r:Pointer)
+OPTIONAL MATCH (s)-[:THROWS_TO]->(t:Pointer)
+OPTIONAL MATCH (s)-[:CAUSED_BY]->(c:CallSite)
+RETURN s.key, m.key, s.kind, s.origin, s.offset, s.declaredType, s.callee, s.signature, r.key, t.key, c.key
+ORDER BY s.key"""
+    keyed = (0, 1, 5, 6, 8, 9, 10)
+    found = []
+    for record in loaded.session.run(text, number=loaded.number):
+        row = [
+            NONE if each is None else number_of(each) if place in keyed else each
+            for place, each in enumerate(record)
+        ]
+        found.append([row[0], row[1], KINDS_OF_CALL.index(row[2]), ORIGINS.index(row[3]), *row[4:]])
+    sites = loaded.run.result.sites
+    columns = (
+        np.arange(len(sites.method)), sites.method, sites.kind, sites.origin, sites.offset, sites.declared, sites.callee,
+        sites.signature, sites.result, sites.thrown, sites.cause,
+    )  # fmt: skip
+    assert found == np.stack(columns, axis=1).tolist()
+
+
+def test_exact_arguments_and_handles_come_back_as_they_were(loaded: Loaded) -> None:
+    exact = """MATCH (a {generation: $number})-[r:EXACT_ARGUMENT]->(s:CallSite)
+RETURN s.key, r.position, r.length, r.index, CASE WHEN a:Pointer THEN a.key END"""
+    handles = """MATCH (a {generation: $number})-[r:HANDLE_CONSTANT]->(p:Pointer)
+RETURN r.method, r.offset, r.kind, CASE WHEN a:Method THEN a.key END, CASE WHEN a:Field THEN a.key END, p.key"""
+    for relation, text, keyed in (
+        (schema.ExactArgument, exact, (0, 4)),
+        (schema.HandleConstant, handles, (0, 3, 4, 5)),
+    ):
+        records = [list(each) for each in loaded.session.run(text, number=loaded.number)]
+        found = [
+            [
+                NONE if each is None else number_of(each) if place in keyed else each
+                for place, each in enumerate(record)
+            ]
+            for record in records
+        ]
+        expected = np.stack(list(loaded.run.result.facts[relation]), axis=1).tolist()
+        assert sorted(found) == sorted(expected)
+        assert expected or loaded.name != "inference-fixtures"
 
 
 def test_subtype_closure(loaded: Loaded) -> None:

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from neo4j import Driver, ManagedTransaction, Session
 from neo4j.exceptions import TransientError
 
 from cli.exits import Failure
 from cli.graph.build import tables_of
-from cli.graph.frames import Tables
+from cli.graph.frames import Tables, digest, visible
 from cli.loading import Wanted, identity_of, load_managed, load_over_bolt
 from cli.run import Run
 from cypher import graph, schema
-from cypher.load import bolt, generations
+from cypher.connection import USER, connect
+from cypher.load import bolt, generations, offline
 from cypher.load.generations import CountMismatch, Generation
 from cypher.schema import type_name
 from cypher.server.managed import Managed
 from cypher.server.progress import silently
+from tests.cypher.conftest import started
 
 
 def nothing(_items: int, _what: str) -> None:
@@ -272,3 +278,73 @@ def test_tables_refuse_what_is_not_declared() -> None:
         tables.add_nodes("Package", ids, {"nom": pl.Series(["a"])})
     with pytest.raises(AssertionError):
         tables.add_edges("Package-CONTAINS-Class", ids, ids, {"since": pl.Series([1])})
+
+
+# --- names and texts that files could trip over
+NASTY = [
+    "",
+    ",",
+    '"',
+    '""',
+    "'",
+    "\n",
+    "\r",
+    "\r\n",
+    "\t",
+    "\0",
+    "\\",
+    "\\n",
+    ";",
+    "|",
+    "null",
+    "\ufeff",
+    "\u2028",
+    "é",
+    "😀",
+]
+nasty = st.lists(
+    st.lists(st.sampled_from(NASTY) | st.characters(codec="utf-8"), max_size=6).map("".join), max_size=60
+)
+
+
+def tables_with(texts: list[str], generation: int) -> Tables:
+    """Returns tables with nothing but texts."""
+    tables = Tables(generation)
+    columns = {
+        "text": pl.Series([visible(each) for each in texts], dtype=pl.String),
+        "hash": pl.Series([digest(each) for each in texts], dtype=pl.String),
+        "length": pl.Series([len(each) for each in texts], dtype=pl.Int64),
+    }
+    tables.add_nodes("Text", np.arange(len(texts)), columns)
+    return tables
+
+
+def texts_in(session: Session, generation: int) -> list[str]:
+    records = session.run(
+        "MATCH (t:Text {generation: $number}) RETURN t.text AS text ORDER BY t.key", number=generation
+    )
+    return [each["text"] for each in records]
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(nasty)
+def test_texts_come_back_from_batches_as_they_were(session: Session, texts: list[str]) -> None:
+    generation = entered(session, str(uuid4()))
+    written(session, generation, tables_with(texts, generation.number))
+    assert texts_in(session, generation.number) == texts
+
+
+def test_texts_come_back_from_an_import_as_they_were(jars: Path, tmp_path: Path) -> None:
+    choose = random.Random(10)
+    texts = [*NASTY, "x" * 60_000, *("".join(choose.choices([*NASTY, "a", "b"], k=8)) for _ in range(500))]
+    with started(tmp_path / "server", jars) as server:
+        server.stop()
+        folder = tmp_path / "import"
+        folder.mkdir()
+        tables = tables_with(texts, 1)
+        arguments = offline.write(folder, Generation("one", 1, False), {}, tables.nodes, tables.edges)
+        server.import_offline("hostile", arguments, folder)
+        server.default_database = "hostile"
+        server.start()
+        with connect(server.uri, USER, server.password()) as driver, driver.session() as session:
+            assert texts_in(session, 1) == texts
