@@ -82,10 +82,11 @@ class _Files:
         self, name: str, columns: Sequence[str], wanted: Sequence[str], frames: Iterable[pl.DataFrame]
     ) -> str:
         """Writes a header and a file for each frame; returns them as an argument lists them."""
-        files = [f"{name}.header.csv"]
+        # (without a folder in front, calendar versions find no file)
+        files = [f"./{name}.header.csv"]
         (self._folder / files[0]).write_text(",".join(columns) + "\n")
         for number, frame in enumerate(frames):
-            file = f"{name}.{number}.csv"
+            file = f"./{name}.{number}.csv"
             rows = frame.select(wanted)
             rows.write_csv(self._folder / file, include_header=False)
             files.append(file)
