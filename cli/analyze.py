@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 import time
@@ -24,6 +25,7 @@ from cli.summary import summary
 from cli.text import bytes_text
 from cli.version import version
 from engine.analysis import APPLICATION
+from loader.archives import Inputs
 
 
 def analyze(job: Job, out: Path | None, progress: Progress) -> tuple[dict[str, Any], Outcome]:
@@ -62,21 +64,37 @@ def _summary(job: Job, outcome: Outcome, place: Path) -> dict[str, Any]:
 
 def _manifest(job: Job, outcome: Outcome, began: float) -> dict[str, Any]:
     """Returns what is kept of how the run came about."""
-    return {
-        "heliograph": version(),
+    return _asked(job, outcome.inputs) | {
         "created": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),
         "inputs": list(job.inputs),
         "classpath": list(job.classpath),
-        "archives": [{"label": each.label, "role": each.role} for each in outcome.inputs.archives],
         "typesMet": outcome.types_met,
         "mains": outcome.mains,
+    }
+
+
+def _asked(job: Job, inputs: Inputs) -> dict[str, Any]:
+    """Returns all that decides what is found, limits of time and memory apart."""
+    archives = [{"label": each.label, "role": each.role, "digest": each.digest} for each in inputs.archives]
+    return {
+        "heliograph": version(),
+        "mode": job.mode,
+        "archives": archives,
+        "mainsAsked": list(job.mains),
         "library": job.library,
         "entries": list(job.entries),
-        "release": outcome.inputs.release,
+        "release": inputs.release,
         "solver": job.solver,
         "scope": job.scope,
         "without": list(job.without),
+        "specification": job.specification and hashlib.sha256(job.specification.read_bytes()).hexdigest(),
     }
+
+
+def answers(manifest: Mapping[str, Any], job: Job, inputs: Inputs) -> bool:
+    """Returns whether a run found what an analysis of `job`, which reads `inputs`, would find."""
+    asked = _asked(job, inputs)
+    return bool(manifest["complete"]) and all(manifest.get(name) == value for name, value in asked.items())
 
 
 def _run_name(job: Job, began: float) -> str:

@@ -18,6 +18,7 @@ from engine import chains
 from engine.flow import CAST, LOCAL, Evidence, Fact, Step, evidence_of
 from engine.gaps import Gap
 from engine.provenance import ABSENT, TARGET, UNKNOWN, Answer, Inference, Premise, Provenance, Question
+from engine.reflection.sources import ARGUMENT, NATIVE
 from engine.result import ReflectiveSite, Result, Target
 
 # Candidates that a message lists, calls that an answer does; how many questions are tried for each answer.
@@ -104,16 +105,18 @@ class Explanation(NamedTuple):
 
 
 def _part_document(part: Part) -> dict[str, Any]:
-    steps = [
-        {
+    steps = [step_document(number, each) for number, each in enumerate(part.steps, 1)]
+    return {"target": part.target, "kind": part.kind, "title": part.title, "steps": steps}
+
+
+def step_document(number: int, each: PrintedStep) -> dict[str, Any]:
+    """Returns a step for programs."""
+    return {
             "number": number, "kind": each.kind, "method": each.place.method, "file": each.place.file,
             "line": each.place.line, "offset": each.place.offset, "text": each.text, "operand": each.heading,
             "rule": each.rule, "paper": each.paper, "object": each.obj, "pointer": each.pointer,
             "facts": [{"relation": fact.relation, "row": list(fact.row)} for fact in each.facts],
-        }
-        for number, each in enumerate(part.steps, 1)
-    ]  # fmt: skip
-    return {"target": part.target, "kind": part.kind, "title": part.title, "steps": steps}
+    }  # fmt: skip
 
 
 def explain(run: Run, wanted: str, limit: int | None = 3) -> list[Explanation]:
@@ -161,15 +164,17 @@ def _forms(names: Names, result: Result, site: ReflectiveSite) -> tuple[str, str
 class Explainer:
     """Puts the provenance of sites into words."""
 
-    def __init__(self, names: Names, result: Result) -> None:
+    def __init__(self, names: Names, result: Result, *, bulk: bool = False) -> None:
         self._names, self._result = names, result
-        self._provenance = Provenance(evidence(names, result), result.reflective, result.derived, names)
-        self._phrases = Phrases(names, self._provenance)
+        self.provenance = Provenance(
+            evidence(names, result), result.reflective, result.derived, names, bulk=bulk
+        )
+        self._phrases = Phrases(names, self.provenance)
         self._apis = {each.site: each.api for each in result.reflective}
 
     def site(self, site: ReflectiveSite, limit: int | None) -> Explanation:
         """Returns the explanation of a site, with at most `limit` targets and as many operands without one."""
-        questions = self._provenance.questions(site.site)
+        questions = self.provenance.questions(site.site)
         aimed = sorted((each for each in questions if each.kind == TARGET), key=self._is_foreign)
         # A constant that names nothing matters if nothing else is known.
         others = [
@@ -206,7 +211,7 @@ class Explainer:
         return list(found.values()), len(questions)
 
     def _part(self, site: int, question: Question) -> Part:
-        answer = self._provenance.answer(site, question)
+        answer = self.provenance.answer(site, question)
         if question.target is not None:
             name = self._target(question.target)
             steps = tuple(self._target_steps(answer))
@@ -241,6 +246,42 @@ class Explainer:
         if target.kind == "method":
             return shown(str(self._names.method(target.id)))
         return shown(self._names.field(target.id))
+
+    # --- ways
+    def ways(self, premises: Sequence[Premise]) -> Iterator[tuple[Premise, list[PrintedStep]]]:
+        """Yields one way from each beginning of what is at operands, with the premise that begins there."""
+        pending: list[tuple[Premise, list[PrintedStep]]] = [(each, []) for each in premises[::-1]]
+        seen: set[tuple[str, int, Fact]] = set()
+        while pending:
+            premise, after = pending.pop()
+            origin = premise.chain.origin
+            key = (origin.kind, origin.pointer, origin.facts[0])
+            if key in seen:
+                continue
+            seen.add(key)
+            steps, because = [*self.chain(premise), *after], premise.because
+            if because is not None:
+                *_, rule = self._inferred(because._replace(premises=()))
+                steps = [rule, *steps]
+            below = (*(because.premises if because else ()), *premise.parts)
+            pending += [(each, steps) for each in below[::-1]]
+            if not below:
+                yield premise, steps
+
+    def origin(self, premise: Premise) -> tuple[str, str, str]:
+        """Returns (kind, text, key) of where a way begins: a constant, input of some kind, or something unknown."""
+        origin = premise.chain.origin
+        text = self._phrases.origin(origin, premise.chain.obj).rstrip(",")
+        if origin.kind == chains.CONSTANT:
+            return "constant", self._names.constant(origin.facts[0].row[2]), ""
+        if origin.kind == chains.ENTRY:
+            return ARGUMENT, text, ""
+        if origin.kind == chains.NATIVE:
+            return NATIVE, text, ""
+        source = self.provenance.source_of(origin.callee) if origin.kind == chains.SOURCE else None
+        if source is None:
+            return "unknown", text, ""
+        return source.kind, text, self.provenance.key_of(origin.site, source) or ""
 
     # --- steps
     def _target_steps(self, answer: Answer) -> Iterator[PrintedStep]:
@@ -277,12 +318,12 @@ class Explainer:
             steps += self._inferred(premise.because)
         for part in premise.parts:
             steps += self._premise(part)
-        steps += self._chain(premise)
+        steps += self.chain(premise)
         if steps and heading:
             steps[0] = steps[0]._replace(heading=heading)
         yield from steps
 
-    def _chain(self, premise: Premise) -> Iterator[PrintedStep]:
+    def chain(self, premise: Premise) -> Iterator[PrintedStep]:
         """Yields a chain's steps; those within a method belong to the next that is of interest."""
         chain = premise.chain
         subject = self._phrases.origin(chain.origin, chain.obj)

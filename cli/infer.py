@@ -74,6 +74,8 @@ def write_rules(*, as_json: bool) -> None:
                     "recursive": bool(each.step),
                     "description": each.description,
                     "paper": each.paper,
+                    "formal": each.formal,
+                    "differs": each.differs,
                     "cypher": each.first + (inference.STEP + each.step if each.step else ""),
                 }
                 for each in found

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from cli import interrupt
-from cli.commands import analysis, browse, graph, query, reading, recall, storage
+from cli.commands import analysis, browse, graph, query, reading, recall, report, specification, storage
 from cli.exits import Exit, Failure
 from cli.text import shown
 
@@ -57,7 +57,9 @@ app = typer.Typer(
 )
 analysis.register(app)
 reading.register(app)
+specification.register(app)
 recall.register(app)
+report.register(app)
 storage.register(app)
 graph.register(app)
 query.register(app)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cli.observed import Method, Observed, Pair, ReflectiveCall, family
 from cli.run import Run
-from cli.sites import target_name
+from cli.site_flows import target_name
 from cli.summary import causing_sites
 from cypher.program import APPLICATION, SYNTHETIC
 from cypher.schema import NONE, Int32

@@ -187,6 +187,11 @@ class Names:
         data, at = self.columns.text_bytes.tobytes(), self.columns.text_at.tolist()
         return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(at)]
 
+    @cached_property
+    def type_ids(self) -> dict[str, int]:
+        """The type of each internal name or array descriptor."""
+        return {self.texts[text]: type_ for type_, text in enumerate(self.columns.types[:, 0].tolist())}
+
     def internal_type(self, type_: int) -> str:
         """Returns the internal name or array descriptor of a type."""
         return self.texts[int(self.columns.types[type_, 0])]
@@ -210,7 +215,9 @@ class Names:
         return found
 
     def field(self, field: int) -> str:
-        """Returns a field as `a.b.C.f`."""
+        """Returns a field as `a.b.C.f`; -1 stands for the elements of arrays, which var handles access, too."""
+        if field == NONE:
+            return "elements of an array"
         declaring, name, _ = self.field_parts(field)
         return f"{class_name(declaring)}.{name}"
 
@@ -232,6 +239,11 @@ class Names:
         """Returns which of `methods` the application declares."""
         rows = np.searchsorted(self.columns.methods[:, 0], methods)
         found: NDArray[np.bool_] = (self.columns.methods[rows, 4] & APPLICATION) != 0
+        return found
+
+    def declaring(self, methods: Int32) -> Int32:
+        """Returns the type that declares each of `methods`."""
+        found: Int32 = self.columns.methods[np.searchsorted(self.columns.methods[:, 0], methods), 1]
         return found
 
     def lines(self, methods: Int32, offsets: Int32) -> Int32:

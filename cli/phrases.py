@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cli.naming import Names
 from cli.text import quoted, shown
 from engine import chains, flow, gaps, heap
@@ -12,6 +14,8 @@ from engine.provenance import Inference, Premise, Provenance
 from engine.reflection import api
 from engine.reflection.sources import COMPUTED, ENVIRONMENT, NAME, PROPERTY
 
+# The most parts of a string that are named at once.
+_PARTS = 4
 # How an object is called whose making has been told already.
 _NOUNS = {
     heap.CLASS_OBJECT: "the class object", heap.METHOD_OBJECT: "the method object", heap.FIELD_OBJECT: "the field object",
@@ -50,6 +54,9 @@ class Phrases:
         if origin.kind == chains.NEW:
             type_ = self._type(row[2])
             return "a new string" if type_ == "java.lang.String" else f"a new {type_}"
+        if origin.kind == chains.MADE:
+            joined = self._provenance.flow.evidence.sites.callee[origin.site] < 0
+            return "a concatenation of strings" if joined else "a new string"
         if origin.kind == chains.SOURCE:
             return self._source(origin.site, origin.callee)
         if origin.kind == chains.NATIVE:
@@ -150,13 +157,21 @@ class Phrases:
         return f"the {premise.operand} may be {made or self.origin(premise.chain.origin, premise.chain.obj)}"
 
     def _made_of(self, premise: Premise) -> str:
-        """Returns the constants with which a string is put together, "" if there are none."""
-        parts = [
-            quoted(self._names.constant(each.chain.origin.facts[0].row[2]))
-            for each in premise.parts
-            if each.chain.origin.kind == chains.CONSTANT
-        ]
-        return f"a string made with {', '.join(parts)}" if parts else ""
+        """Returns with what a string is put together, "" if that is not known."""
+        parts = list(dict.fromkeys(self._parts(premise)))
+        more = f" and {len(parts) - _PARTS} more" if len(parts) > _PARTS else ""
+        return f"a string made with {', '.join(parts[:_PARTS])}{more}" if parts else ""
+
+    def _parts(self, premise: Premise) -> Iterator[str]:
+        """Yields the constants and the input from which a string is computed."""
+        for each in premise.parts:
+            origin = each.chain.origin
+            if each.parts:
+                yield from self._parts(each)
+            elif origin.kind == chains.CONSTANT:
+                yield quoted(self._names.constant(origin.facts[0].row[2]))
+            elif origin.kind != chains.MADE:
+                yield self.origin(origin, each.chain.obj)
 
     def gap(self, gap: Gap) -> str:
         """Returns why nothing comes from where a way to an operand begins."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 from cli.entries import Wanted, entries_of
 from cli.exits import Exit, Failure
@@ -14,6 +15,8 @@ from cli.memory import default_limit, resident_bytes
 from cli.naming import Columns, columns_of, members_in
 from cli.phases import Phases
 from cli.progress import Advance, Progress
+from cli.query import MANAGED, Place
+from cli.specification import Matching, read
 from cli.structure import Structure, structure_of
 from cli.units import units_of
 from cypher.program import Program
@@ -23,6 +26,7 @@ from engine.entry import Entries
 from engine.reflection.modes import DEFAULT
 from engine.result import Result
 from engine.solver import Solver, Statistics
+from loader import maven
 from loader.archives import Inputs, open_inputs
 from loader.containers import APPLICATION
 from loader.jdk import Jdk, find_jdk
@@ -30,13 +34,16 @@ from loader.link import LinkedProgram, link
 from loader.source import InputError
 from loader.unit import Unit
 
-if TYPE_CHECKING:
-    from cli.kernel import Compilation
+# Makes a solver from the types Object and Class.
+MakeSolver: TypeAlias = Callable[[int, int], Solver]
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be analysed, and how. `timeout` is in seconds, `max_memory` in bytes, `without` switches off."""
+    """What is to be analysed, and how. `timeout` is in seconds, `max_memory` in bytes, `without` switches off.
+
+    `server` is that of the solver `cypher`.
+    """
 
     inputs: Sequence[str]
     mains: Sequence[str] = ()
@@ -52,6 +59,8 @@ class Job:
     max_memory: int | None = None
     without: Sequence[str] = ()
     scope: str = PROGRAM
+    specification: Path | None = None
+    server: Place = MANAGED
 
 
 @dataclass
@@ -87,29 +96,68 @@ class _Loaded(NamedTuple):
 def analyse_job(job: Job, progress: Progress) -> Outcome:
     """Returns what the analysis finds. Raises `Failure`."""
     began, phases = time.monotonic(), Phases()
+    specified = read(job.specification) if job.specification else []
     with contextlib.ExitStack() as stack:
         with phases.phase("inputs"):
             jdk, inputs = _open(job)
         with phases.phase("solver"):
-            compilation = _compilation(job, progress, stack)
+            make = _begun(job, progress, stack)
         with phases.phase("classes"):
             loaded = _read(job, progress, jdk, inputs)
         with phases.phase("linking"):
             program, entries, mains = _link(job, loaded)
         with phases.phase("solver"):
-            solver = _solver(program, compilation)
+            solver = _solver(program, make)
         with phases.phase("analysis"), progress.bar("analysing", None) as advance:
             tick = _tick(job, began, advance)
-            options = Options(job.mode, job.scope, tick=tick, **without(job.without))
+            matching = Matching(job.specification, specified, program)
+            options = Options(
+                job.mode, job.scope, tick=tick, specification=matching.specification, **without(job.without)
+            )
             result = analyse(program, solver, entries, options)
         # Before names are asked for, since what only these mention is no part of the analysis.
-        found = dict.fromkeys((*loaded.diagnostics, *program.diagnostics, *result.diagnostics))
+        found = dict.fromkeys(
+            (*loaded.diagnostics, *program.diagnostics, *result.diagnostics, *matching.diagnostics())
+        )
         types_met = program.number_of_types
         with phases.phase("names"):
             members = members_in(program, result)
             structure = structure_of(program, members.methods)
             names = columns_of(program, result, members)
     return Outcome(result, names, structure, types_met, mains, jdk, inputs, list(found), phases)
+
+
+def prepare(job: Job, progress: Progress) -> tuple[Job, Inputs]:
+    """Fetches, translates and compiles what an analysis of `job` needs, so that it costs what the analysis itself does.
+
+    Returns the job with files in place of Maven coordinates, and what it reads. Raises `Failure`.
+    """
+    from cli.kernel import Compilation
+
+    fetched = _fetched(job, progress)
+    with contextlib.ExitStack() as stack:
+        jdk, inputs = _open(fetched)
+        compilation = Compilation(progress)
+        stack.callback(compilation.stop)
+        _read(fetched, progress, jdk, inputs)
+        compilation.wait()
+    return fetched, inputs
+
+
+def _fetched(job: Job, progress: Progress) -> Job:
+    """Returns the job with files in place of Maven coordinates."""
+    inputs: list[str] = []
+    runtime: list[str] = []
+    for each in job.inputs:
+        if maven.is_coordinates(each):
+            progress.say(f"fetching {each} with Maven")
+            with _refusals():
+                artifact = maven.resolve(each)
+            inputs.append(str(artifact.file))
+            runtime += map(str, artifact.runtime)
+        else:
+            inputs.append(each)
+    return replace(job, inputs=tuple(inputs), classpath=(*job.classpath, *runtime))
 
 
 @contextlib.contextmanager
@@ -129,15 +177,26 @@ def _open(job: Job) -> tuple[Jdk, Inputs]:
         return jdk, open_inputs(job.inputs, job.classpath, jdk.home, job.release)
 
 
-def _compilation(job: Job, progress: Progress, stack: contextlib.ExitStack) -> Compilation | None:
-    """Begins to compile the solver, unless that was done before or the plain one is wanted."""
-    if job.solver != "kernel":
-        return None
-    from cli.kernel import Compilation
+def _begun(job: Job, progress: Progress, stack: contextlib.ExitStack) -> MakeSolver:
+    """Begins what a solver needs, its compilation or its server; returns what makes it, from two types' ids."""
+    if job.solver == "kernel":
+        from cli.kernel import Compilation, solver
 
-    compilation = Compilation(progress)
-    stack.callback(compilation.stop)
-    return compilation
+        compilation = Compilation(progress)
+        stack.callback(compilation.stop)
+
+        def compiled(object_type: int, class_type: int) -> Solver:
+            compilation.wait()
+            return solver(object_type, class_type)
+
+        return compiled
+    if job.solver == "cypher":
+        from cli.cypher_solver import on_server
+
+        return on_server(job.server, progress, stack)
+    from engine.reference import ReferenceSolver
+
+    return ReferenceSolver
 
 
 def _read(job: Job, progress: Progress, jdk: Jdk, inputs: Inputs) -> _Loaded:
@@ -167,20 +226,13 @@ def _link(job: Job, loaded: _Loaded) -> tuple[LinkedProgram, Entries, list[str]]
         raise Failure(failure.code, str(failure), loaded.diagnostics) from None
 
 
-def _solver(program: Program, compilation: Compilation | None) -> Solver:
-    """Returns the compiled solver, or the plain one if nothing is compiled. Raises `Failure`."""
+def _solver(program: Program, make: MakeSolver) -> Solver:
+    """Returns the solver. Raises `Failure` if the program has not what it asks for."""
     object_type, class_type = (program.type_named(f"java/lang/{each}") for each in ("Object", "Class"))
     if object_type < 0 or class_type < 0:
         text = "the class library has no java.lang.Object and java.lang.Class: name a JDK with --jdk"
         raise Failure(Exit.NO_INPUT, text)
-    if compilation is None:
-        from engine.reference import ReferenceSolver
-
-        return ReferenceSolver(object_type, class_type)
-    from cli.kernel import solver
-
-    compilation.wait()
-    return solver(object_type, class_type)
+    return make(object_type, class_type)
 
 
 def _tick(job: Job, began: float, advance: Advance) -> Callable[[Statistics], bool]:

@@ -28,6 +28,9 @@ class Place(NamedTuple):
     insecure: bool
 
 
+MANAGED = Place(None, "neo4j", insecure=False)
+
+
 class Wanted(NamedTuple):
     """What is asked for; `rows` is None if nobody said how many."""
 

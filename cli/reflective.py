@@ -16,7 +16,7 @@ from engine.result import Derived, NameSource, ReflectiveSite, Target
 class ReflectiveColumns(NamedTuple):
     """Tables of numbers; words and texts are places in `words`.
 
-    `site` has (site, api, role, status, reason); `target` (row of the site, kind, id), `source` (row of the
+    `site` has (site, api, role, status, reason, assumptions); `target` (row of the site, kind, id), `source` (row of the
     site, kind, text, object) and `operand` (row of the site, name, pointer) are in the order of their sites.
     `derived` has (rule, paper, relation, site, detail).
     """
@@ -42,7 +42,10 @@ def columns_of(
     """Returns the columns and their words."""
     words = _Words()
     of = words.of
-    site_rows = [(each.site, of(each.api), of(each.role), of(each.status), of(each.reason)) for each in sites]
+    site_rows = [
+        (each.site, *map(of, (each.api, each.role, each.status, each.reason, " ".join(each.assumes))))
+        for each in sites
+    ]
     targets = [(row, of(found.kind), found.id) for row, each in enumerate(sites) for found in each.targets]
     sources = [
         (row, of(found.kind), of(found.text), found.obj)
@@ -54,7 +57,7 @@ def columns_of(
     ]
     rows = [(of(each.rule), of(each.paper), of(each.relation), each.site, each.detail) for each in derived]
     columns = ReflectiveColumns(
-        _table(5, site_rows), _table(3, targets), _table(4, sources), _table(3, operands), _table(5, rows)
+        _table(6, site_rows), _table(3, targets), _table(4, sources), _table(3, operands), _table(5, rows)
     )
     return columns, list(words.ids)
 
@@ -72,9 +75,9 @@ def sites_of(columns: ReflectiveColumns, words: Sequence[str]) -> tuple[Reflecti
             site, words[api], words[role], words[status], words[reason],
             tuple(Target(words[kind], found) for _, kind, found in targets[row]),
             tuple(NameSource(words[kind], words[text], obj) for _, kind, text, obj in sources[row]),
-            {words[name]: pointer for _, name, pointer in operands[row]},
+            {words[name]: pointer for _, name, pointer in operands[row]}, tuple(words[assumes].split()),
         )
-        for row, (site, api, role, status, reason) in enumerate(columns.site.tolist())
+        for row, (site, api, role, status, reason, assumes) in enumerate(columns.site.tolist())
     )  # fmt: skip
 
 

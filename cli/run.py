@@ -35,7 +35,7 @@ from engine.sites import Sites
 from engine.solver import PointsToRows, Statistics
 
 # Bump whenever a run's files change.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 # Columns of more bytes are mapped, not read.
 _MAPPED_FROM = 1 << 20
 _STALE_SECONDS = 3600

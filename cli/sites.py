@@ -12,13 +12,16 @@ from cli.exits import usage
 from cli.naming import MethodName, Names
 from cli.present import write_line, write_styled
 from cli.run import Run
+from cli.site_flows import SiteFlows, target_name
 from cli.summary import application_sites
 from cli.text import quoted
 from cypher.schema import NONE
 from engine import heap
-from engine.result import PARTIAL, RESOLVED, UNRESOLVED, NameSource, ReflectiveSite, Result, Target
+from engine.openness import CORRECT_CASTS, SPECIFICATION
+from engine.result import PARTIAL, RESOLVED, UNRESOLVED, NameSource, ReflectiveSite, Result
 
 _SHOWN = 4  # targets, constants and unknown values of a call
+_LEANS = {CORRECT_CASTS: "by casts", SPECIFICATION: "as specified"}
 _STYLES = {RESOLVED: "green", PARTIAL: "yellow", UNRESOLVED: "red"}
 
 
@@ -33,14 +36,15 @@ class SiteRow(NamedTuple):
     targets: tuple[str, ...]
     reason: str
     sources: tuple[tuple[str, str], ...]
+    site: ReflectiveSite
 
     @property
     def name(self) -> str:
         """Returns the name of the site by its bytecode offset."""
         return f"{self.caller}@{self.offset}"
 
-    def document(self) -> dict[str, Any]:
-        """Returns the row for programs."""
+    def document(self, flows: SiteFlows) -> dict[str, Any]:
+        """Returns the row for programs, with what flows to the call."""
         return {
             "site": self.name,
             "caller": self.caller.qualified,
@@ -50,8 +54,10 @@ class SiteRow(NamedTuple):
             "api": self.api,
             "status": self.status,
             "targets": list(self.targets),
+            "derivations": flows.derivations(self.site),
             "reason": self.reason,
-            "sources": [{"kind": kind, "text": text} for kind, text in self.sources],
+            "assumes": list(self.site.assumes),
+            "sources": flows.sources(self.site),
         }
 
 
@@ -79,14 +85,14 @@ def rows(run: Run, everything: bool, status: str | None = None) -> list[SiteRow]
 def _row(result: Result, names: Names, site: ReflectiveSite, method: int, offset: int, line: int) -> SiteRow:
     targets = tuple(sorted(target_name(names, each) for each in site.targets))
     sources = tuple(dict.fromkeys(_source(result, names, each) for each in site.sources))
-    return SiteRow(names.method(method), line, offset, site.api, site.status, targets, site.reason, sources)
+    caller = names.method(method)
+    return SiteRow(caller, line, offset, site.api, site.status, targets, site.reason, sources, site)
 
 
-def target_name(names: Names, target: Target) -> str:
-    """Returns a target as `a.b.C`, `a.b.C.m(I)V` or `a.b.C.f`."""
-    if target.kind == "type":
-        return names.type(target.id)
-    return str(names.method(target.id)) if target.kind == "method" else names.field(target.id)
+def documents(run: Run, found: Sequence[SiteRow], *, facts: bool = False) -> list[dict[str, Any]]:
+    """Returns the calls for programs; with `facts`, steps name the rows of the run that say so."""
+    flows = SiteFlows(run, facts=facts)
+    return [each.document(flows) for each in found]
 
 
 def _source(result: Result, names: Names, source: NameSource) -> tuple[str, str]:
@@ -131,14 +137,17 @@ def _headline(row: SiteRow) -> Iterator[tuple[str, str]]:
     yield f"{row.caller.qualified}:{row.line}" if row.line >= 0 else row.name, "bold"
     yield f"  {'.'.join(row.api.rsplit('.', 2)[-2:])}  ", ""
     yield row.status, _STYLES[row.status]
-    if row.reason:
-        yield f" ({row.reason})", ""
+    if row.reason or row.site.assumes:
+        yield (
+            f" ({', '.join([row.reason] * bool(row.reason) + [_LEANS[each] for each in row.site.assumes])})",
+            "",
+        )
 
 
 def _details(row: SiteRow) -> Iterator[str]:
     """Yields the lines below that of a call, a few of each kind."""
     constants = [quoted(text) for kind, text in row.sources if kind == "constant"] if not row.targets else []
-    unknown = [f"may be {text}" for kind, text in row.sources if kind == "unknown"]
+    unknown = [f"may be {text}" for kind, text in row.sources if kind == "unknown" and not row.site.assumes]
     for lines in ([f"→ {each}" for each in row.targets], constants, unknown):
         yield from lines[:_SHOWN]
         if len(lines) > _SHOWN:

@@ -17,7 +17,7 @@ from cypher.docs import holds_if
 from cypher.schema import columns_of, type_name
 
 # Bump whenever what a generation holds changes: it is part of a generation's id.
-VERSION = 2
+VERSION = 3
 
 # A key is a generation's number, the place of the label in LABELS, and the number of the node among those.
 _LABEL_BITS, _NUMBER_BITS = 6, 34
@@ -166,6 +166,7 @@ FACT_ENDS: dict[type[tuple[Any, ...]], tuple[str, str]] = {
     schema.StaticLoad: ("field", "target"),
     schema.StaticStore: ("source", "field"),
     schema.Argument: ("variable", "site"),
+    schema.ResultCast: ("site", "type"),
     schema.Catch: ("source", "target"),
     schema.Uncaught: ("source", "target"),
 }

@@ -6,6 +6,8 @@ A file is called like its rule and begins with these comments, in this order:
     // description: … (one sentence)
     // paper: … (where the rule is from)
     // head: (START)-[:TYPE]->(END), or (NODE:LABEL) (what it derives)
+    // formal: … (a clause of it in Datalog, as the paper prints it or says it in words; one or more of these lines)
+    // Differs: … (where the statements depart from that; left out if they don't)
 
 and goes on with the statement of the first round. A recursive rule has a second one, below the line of STEP, which is
 run as long as it derives something; it looks at what the round before derived, by the property `round`. Statements
@@ -28,19 +30,28 @@ if TYPE_CHECKING:
     from neo4j import Session
 
 STEP = "// then, as long as that finds more:\n"
-_KEYS = ("title", "description", "paper", "head")
+_HEADER = re.compile(
+    r"// title: (?P<title>.+)\n// description: (?P<description>.+)\n// paper: (?P<paper>.+)\n// head: (?P<head>.+)\n"
+    r"(?P<formal>(?:// formal: .+\n)+)(?:// Differs: (?P<differs>.+)\n)?"
+)
+_FORMAL = re.compile(r"^// formal: (.+)$", re.MULTILINE)
 _EDGE = re.compile(r"\((?P<start>[A-Za-z]+)\)-\[:(?P<type>[A-Z_]+)\]->\((?P<end>[A-Za-z]+)\)")
 _LABEL = re.compile(r"\((?P<node>[A-Za-z]+):(?P<label>[A-Za-z]+)\)")
 
 
 class Rule(NamedTuple):
-    """A rule: `head` is the relationship type or label that it derives; `step` is empty unless it is recursive."""
+    """A rule: `head` is the relationship type or label that it derives; `step` is empty unless it is recursive.
+
+    `formal` are its clauses in Datalog, `differs` is empty or says where it departs from them.
+    """
 
     name: str
     title: str
     description: str
     paper: str
     pattern: str
+    formal: tuple[str, ...]
+    differs: str
     head: str
     first: LiteralString
     step: LiteralString
@@ -137,12 +148,18 @@ def _forget(session: Session, rule: Rule, generation: int) -> None:
     session.run(text, generation=generation).consume()
 
 
+def formal_of(text: str) -> tuple[str, ...]:
+    """Returns the clauses in the header of a rule."""
+    return tuple(_FORMAL.findall(text))
+
+
 def parsed(name: str, text: LiteralString) -> Rule:
     """Returns a rule from its text. Raises ValueError if the header isn't in the form above."""
-    lines = text.splitlines()
-    header = dict(re.findall(r"^// (\w+): (.+)$", "\n".join(lines[: len(_KEYS)]), re.MULTILINE))
-    if tuple(header) != _KEYS:
-        raise ValueError(f"{name}: the header must have {', '.join(_KEYS)}, in this order")
+    header = _HEADER.match(text)
+    if header is None:
+        raise ValueError(
+            f"{name}: the header must have title, description, paper, head, and formal, in this order"
+        )
     match = _EDGE.fullmatch(header["head"]) or _LABEL.fullmatch(header["head"])
     if match is None:
         raise ValueError(f"{name}: {header['head']} is no head")
@@ -150,6 +167,7 @@ def parsed(name: str, text: LiteralString) -> Rule:
     groups = match.groupdict()
     return Rule(
         name, header["title"], header["description"], header["paper"], header["head"],
+        formal_of(header["formal"]), header["differs"] or "",
         groups.get("type") or groups["label"], first, step,
     )  # fmt: skip
 

@@ -17,6 +17,9 @@ APPLICATION = 1 << 21
 JDK = 1 << 22  # of types: the JDK defines it
 UNREADABLE = 1 << 23  # of methods: the body could not be read
 
+# The bootstrap class by which compilers have strings concatenated: calls of it have the operands as arguments.
+STRING_CONCAT = "java/lang/invoke/StringConcatFactory"
+
 
 class TypeRows(NamedTuple):
     """Types `first`, `first + 1`, …, as arrays of one entry a type.
@@ -144,6 +147,9 @@ class Program(Protocol):
     # --- text
     def text(self, text: int) -> str:
         """Returns the string constant."""
+
+    def text_of(self, text: str) -> int:
+        """Returns the id of a string constant, which need not be one of the program's."""
 
     def may_name(self, text: int) -> bool:
         """Returns whether the string constant is the name of a class, or of a member of some class."""

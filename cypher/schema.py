@@ -236,6 +236,17 @@ class ExactArgument(NamedTuple):
     variable: Variable
 
 
+class ResultCast(NamedTuple):
+    """Holds if what `site` returns is cast to `type` on every way on which its method goes on.
+
+    The method may do so with another cast on each way; several rows of a site are an intersection. `site` calls
+    a method that makes or finds objects by reflection. Where an exception leaves the method, it doesn't go on.
+    """
+
+    site: CallSite
+    type: Type
+
+
 class Catch(NamedTuple):
     """Holds if a throwable at `source` that is a subtype of `type` reaches the handler variable `target`."""
 
@@ -266,7 +277,7 @@ class Initialises(NamedTuple):
 
 FACTS: tuple[type[tuple[Any, ...]], ...] = (
     New, StringConstant, ClassConstant, HandleConstant, MethodConstant, Assign, Cast, Load, Store, ArrayLoad, ArrayStore, StaticLoad,
-    StaticStore, Invoke, Argument, ExactArgument, Catch, Uncaught, Initialises,
+    StaticStore, Invoke, Argument, ExactArgument, ResultCast, Catch, Uncaught, Initialises,
 )  # fmt: skip
 
 

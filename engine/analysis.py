@@ -25,6 +25,7 @@ from engine.report import report
 from engine.result import Derived, Result
 from engine.serialization import Serialization
 from engine.solver import EXHAUSTED, FIXPOINT, PointsToRows, Solver, Statistics
+from engine.specification import Specification
 
 # What can be switched off, by the name that a user gives it.
 SWITCHES = (
@@ -39,7 +40,6 @@ SWITCHES = (
 
 # What is analysed: all code that is reached, or that of the application only.
 PROGRAM, APPLICATION = "program", "application"
-SCOPES = (PROGRAM, APPLICATION)
 
 # Work units between two looks at the clock; a unit is a few nanoseconds of propagation.
 BUDGET = 20_000_000
@@ -49,8 +49,8 @@ BUDGET = 20_000_000
 class Options:
     """What is analysed and how.
 
-    `scope` is PROGRAM or APPLICATION (see `engine.closed`). `confine_jdk`: see `engine.confined`. `tick` is called with the sizes a few times a second and ends the run
-    if it returns True.
+    `scope` is PROGRAM or APPLICATION (see `engine.closed`). `confine_jdk`: see `engine.confined`. `tick` is called
+    with the sizes a few times a second and ends the run if it returns True.
     """
 
     mode: str = DEFAULT
@@ -59,6 +59,7 @@ class Options:
     precision: Precision = field(default_factory=Precision)
     tick: Callable[[Statistics], bool] = lambda _: False
     budget: int = BUDGET
+    specification: Specification = field(default_factory=Specification)
 
 
 def without(switches: Collection[str]) -> dict[str, Any]:
@@ -81,7 +82,7 @@ class Analysis:
         self._constraints = Constraints(program, solver, precision, options.confine_jdk)
         self._models = Models(self._constraints)
         self._serialization = Serialization(self._constraints, self._models)
-        self._reflection = Reflection(self._constraints, options.mode, self._models)
+        self._reflection = Reflection(self._constraints, options.mode, self._models, options.specification)
         self._constraints.on_sites = self._on_sites
         self._constraints.opaque = self._reflection.is_api
         self._constraints.on_field = self._models.on_field

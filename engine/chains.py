@@ -16,8 +16,8 @@ from engine.flow import INTO_CALL, LOCAL, OUT_OF_CALL, PASSED, RETURN, Fact, Fac
 from engine.hops import Hop, Hops, steps_of
 
 # Kinds of origin.
-CONSTANT, CLASS_LITERAL, NEW, RULE, CLASS_OF, SOURCE, NATIVE, ENTRY, GIVEN = (
-    "constant", "class-literal", "new", "rule", "class-of", "source", "native", "entry", "given",
+CONSTANT, CLASS_LITERAL, NEW, MADE, RULE, CLASS_OF, SOURCE, NATIVE, ENTRY, GIVEN = (
+    "constant", "class-literal", "new", "made", "rule", "class-of", "source", "native", "entry", "given",
 )  # fmt: skip
 # The most calls that a chain may have entered and not left, and the most states met before chains are allowed
 # to leave calls at other places than those where they entered them.
@@ -33,8 +33,9 @@ _KNOWN = frozenset({heap.STRING, heap.GENERIC, heap.CLASS_OBJECT, heap.METHOD_OB
 class Origin(NamedTuple):
     """How an object first comes to `pointer`.
 
-    RULE: `site` is the reflective call, `relation` what was derived there; CLASS_OF: a call of `getClass`;
-    SOURCE: a call of the input source `callee`; NATIVE: `callee` is the method; GIVEN: by a model of the JVM.
+    MADE: a new string that `site` computes, a concatenation or constructor call. RULE: `site` is the reflective call,
+    `relation` what was derived there; CLASS_OF: a call of `getClass`; SOURCE: a call of the input source `callee`;
+    NATIVE: `callee` is the method; GIVEN: by a model of the JVM.
     """
 
     kind: str
@@ -59,11 +60,13 @@ class Marks(NamedTuple):
     """What ends a chain besides facts.
 
     `derives(site, relation, payload)` says whether a rule made a call return a metaobject, and `is_source(method)`
-    whether a method is an input source.
+    whether a method is an input source; `computing(pointer)` is the call that computes the new string at a pointer,
+    or -1.
     """
 
     derives: Callable[[int, str, int], bool]
     is_source: Callable[[int], bool]
+    computing: Callable[[int], int] = lambda _: NONE
 
 
 # A pointer, and the calls that lead to it and have to be left where they were entered, innermost last.
@@ -78,15 +81,17 @@ class Chains:
         self._found: dict[tuple[int, int, int], Chain] = {}
         self._wanted = NONE
 
-    def to(self, pointer: int, obj: int, wanted: int = NONE) -> Chain:
+    def to(self, pointer: int, obj: int, wanted: int = NONE, *, exact: bool = True) -> Chain:
         """Returns a shortest chain of `obj` to `pointer`, which holds it; steps within a method count nothing.
 
-        `wanted` says which text, type or member a generic object is to be.
+        Unless it is `exact`, calls need not be left where they were entered. `wanted` says which text, type or member
+        a generic object is to be.
         """
         found = self._found.get((pointer, obj, wanted))
         if found is None:
             self._wanted = wanted
-            found = self._search(pointer, obj, exact=True) or self._search(pointer, obj, exact=False)
+            found = self._search(pointer, obj, exact=True) if exact else None
+            found = found or self._search(pointer, obj, exact=False)
             assert found is not None
             self._found[pointer, obj, wanted] = found
         return found
@@ -105,7 +110,7 @@ class Chains:
             came[state] = by
             if state[0] not in seen:
                 seen.add(state[0])
-                origin = self._origin(state[0], obj, hops)
+                origin = self.origin(state[0], obj, hops)
                 if origin is not None:
                     return Chain(obj, origin, self._steps(state, came))
             if exact and len(came) + len(queue) > _STATES:
@@ -122,7 +127,7 @@ class Chains:
         if end is None and exact:
             return None
         end = end or start
-        return Chain(obj, self._given(end[0], obj), self._steps(end, came))
+        return Chain(obj, self.given(end[0], obj), self._steps(end, came))
 
     def _steps(self, state: _State, came: dict[_State, tuple[_State, Hop] | None]) -> tuple[Step, ...]:
         """Returns the steps from `state` on, those that leave a call elsewhere than it was entered marked."""
@@ -130,10 +135,10 @@ class Chains:
         while (by := came[state]) is not None:
             state, hop = by
             steps += steps_of(self._flow, hop)
-        return tuple(_marked(steps))
+        return tuple(marked(steps))
 
     # --- origins
-    def _origin(self, pointer: int, obj: int, hops: Hops) -> Origin | None:
+    def origin(self, pointer: int, obj: int, hops: Hops) -> Origin | None:
         """Returns how `obj` is put into `pointer`, None if it only comes from other pointers."""
         for relation, row in self._flow.rows_into(pointer):
             if (
@@ -172,7 +177,14 @@ class Chains:
                 kind == heap.MERGED or (kind == heap.ALLOCATED and same)
             )
             found = NEW
-        return Origin(found, pointer, method, offset, (self._flow.fact(relation, row),)) if known else None
+        facts = (self._flow.fact(relation, row),)
+        site = self._marks.computing(pointer) if found == NEW and known else NONE
+        if site >= 0:
+            sites = self._flow.evidence.sites
+            joined = Fact("Invoke", self._flow.invoke(site))
+            method, offset = int(sites.method[site]), int(sites.offset[site])
+            return Origin(MADE, pointer, method, offset, (*facts, joined), site)
+        return Origin(found, pointer, method, offset, facts) if known else None
 
     @cached_property
     def _named(self) -> frozenset[int]:
@@ -209,10 +221,12 @@ class Chains:
                 return Origin(RULE, pointer, method, offset, (put,), site, relation=made) if made else None
             if kind == heap.CLASS_OF and payload == site:
                 return Origin(CLASS_OF, pointer, method, offset, (put,), site)
-            return None
         if kind in _KNOWN:
             return None
-        callee = next(filter(self._marks.is_source, hops.handing(RETURN, site)), NONE)
+        # (what a model says that a call returns, its callees need not return)
+        callees = self._flow.callees(site).tolist() if int(sites.cut[site]) else hops.handing(RETURN, site)
+        specified = kind == heap.UNKNOWN and int(objects.payload[obj]) == site
+        callee = next(filter(self._marks.is_source, callees), callees[0] if specified and callees else NONE)
         if callee == NONE:
             return None
         return Origin(SOURCE, pointer, method, offset, (put, Fact("Calls", (site, callee))), site, callee)
@@ -229,7 +243,8 @@ class Chains:
         put = Fact("PointsTo", (pointer, obj))
         return Origin(NATIVE, pointer, owner[0], 0, (put,), callee=owner[0])
 
-    def _given(self, pointer: int, obj: int) -> Origin:
+    def given(self, pointer: int, obj: int) -> Origin:
+        """Returns the origin of what comes to a pointer by nothing that the program says."""
         kind = ENTRY if int(self._flow.evidence.objects.kind[obj]) == heap.ENTRY else GIVEN
         return Origin(kind, pointer, NONE, NONE, (Fact("PointsTo", (pointer, obj)),))
 
@@ -243,7 +258,7 @@ def _before(hop: Hop, context: tuple[int, ...]) -> tuple[int, ...]:
     return context[:-1] if hop.kind in INTO_CALL else ()
 
 
-def _marked(steps: Iterable[Step]) -> Iterator[Step]:
+def marked(steps: Iterable[Step]) -> Iterator[Step]:
     """Yields steps in the order of the flow; `mixed` is set where a call returns to where it wasn't made."""
     entered: list[int] = []
     for step in steps:

@@ -23,7 +23,8 @@ from engine.solver import Solver
 
 # The most states of a search: a variable, with the calls by which it was come to.
 STATES = 20_000
-_DEFINITIONS: tuple[tuple[type[tuple[Any, ...]], int, str, str], ...] = (
+# What defines a variable: relation, kind, and the columns of the variable and of what comes to it.
+DEFINITIONS: tuple[tuple[type[tuple[Any, ...]], int, str, str], ...] = (
     (schema.Assign, COPY, "target", "source"),
     (schema.Cast, COPY, "target", "source"),
     (schema.StringConstant, TEXT, "target", "text"),
@@ -61,7 +62,7 @@ class DirectFlow:
             for each in (schema.Store, schema.StaticStore):
                 if stores := facts.get(each):
                     self._add_stores(stores)
-            for relation, kind, target, value in _DEFINITIONS:
+            for relation, kind, target, value in DEFINITIONS:
                 if rows := facts.get(relation):
                     self._add_definitions(kind, getattr(rows, target), getattr(rows, value))
             if arguments := facts.get(schema.Argument):

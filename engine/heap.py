@@ -17,7 +17,7 @@ from cypher.schema import NONE, Int32
     CLASS_OBJECT,  # `payload` is the type; `-ord` of the descriptor for a primitive type
     METHOD_OBJECT,  # a method or constructor object; `payload` is the method
     FIELD_OBJECT,  # `payload` is the field
-    UNKNOWN,  # a metaobject of which nothing is known; `payload` is the site that returned it, or -1
+    UNKNOWN,  # a metaobject or string of which nothing is known; `payload` is the site that returned it, or -1
     NATIVE,  # what the native `method` returns
     ENTRY,  # what the JVM or an unknown caller passes in; `payload` is the parameter's position
     REFLECTIVE,  # made by reflective calls

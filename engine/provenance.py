@@ -17,16 +17,18 @@ import numpy as np
 from cypher import schema
 from cypher.schema import NONE
 from engine import heap
-from engine.chains import CLASS_OF, CONSTANT, GIVEN, RULE, SOURCE, Chain, Chains, Marks
-from engine.computed import Computations, MemberName
+from engine.chains import CLASS_OF, CONSTANT, GIVEN, MADE, RULE, SOURCE, Chain, Chains, Marks, Origin
+from engine.computed import Computations
 from engine.constraints import STRING
 from engine.flow import LOCAL, Evidence, Flow
 from engine.gaps import Gap, Gaps
+from engine.gathered import ElementNames
 from engine.reflection import api
 from engine.reflection.sources import COMPUTED, Source, sources_by_method
 from engine.result import Derived, ReflectiveSite, Target
 from engine.sets import Index
 from engine.sites import INITIALISATION
+from engine.ways import Ways
 
 # What the subject of a call is, by its role.
 SUBJECTS = {
@@ -47,20 +49,14 @@ _METAOBJECTS = frozenset({heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJE
 _CONSTANTS = frozenset({heap.STRING, heap.GENERIC})
 # Kinds of question.
 TARGET, UNKNOWN, CONFINED, ABSENT, EMPTY = "target", "unknown", "confined", "absent", "empty"
-# How far computed strings are followed into the strings from which they are computed.
-_COMPUTATIONS = 6
+# The most string operations that an answer follows, and what each operand of one may be.
+_COMPUTATIONS, _ALTERNATIVES = 40, 8
 _GAPS = 3
 _ORDER = (TARGET, UNKNOWN, CONFINED, ABSENT, EMPTY)
 
 
-class Names(Protocol):
+class Names(ElementNames, Protocol):
     """What explanations need of names."""
-
-    def internal_type(self, type_: int) -> str:
-        """Returns the internal name or array descriptor of a type."""
-
-    def method(self, method: int) -> MemberName:
-        """Returns a method by name."""
 
     def field(self, field: int) -> str:
         """Returns a field as `a.b.C.f`."""
@@ -120,7 +116,7 @@ class Answer(NamedTuple):
 
 
 class Provenance:
-    """Explains the reflective sites of one run."""
+    """Explains the reflective sites of one run; `bulk` is for many of them: chains may be less telling then."""
 
     def __init__(
         self,
@@ -128,6 +124,8 @@ class Provenance:
         reflective: tuple[ReflectiveSite, ...],
         derived: tuple[Derived, ...],
         names: Names,
+        *,
+        bulk: bool = False,
     ) -> None:
         self._names = names
         self.flow = Flow(evidence)
@@ -138,13 +136,30 @@ class Provenance:
             self._derived_at[each.relation, each.site].append(each)
         self._sources = sources_by_method()
         self._known_sources: dict[int, bool] = {}
-        self._chains = Chains(self.flow, Marks(self._derives, self._is_source))
+        self._keys: dict[int, str | None] = {}
+        self._computations = Computations(self.flow, names)
+        self._chains = Chains(self.flow, Marks(self._derives, self._is_source, self._computations.by))
+        self._ways = self._all_ways() if bulk else None
         self._inferred: dict[tuple[str, int, int], Inference] = {}
         self._open: set[tuple[str, int, int]] = set()
         self._computing: set[int] = set()
         self._caused: Index | None = None
         self._gaps = Gaps(self.flow, self._is_source)
-        self._computations = Computations(self.flow, names)
+
+    def _all_ways(self) -> Ways:
+        evidence = self.flow.evidence
+        methods = [each for each in np.unique(evidence.call_callee).tolist() if self._is_source(each)]
+        sites = np.unique(evidence.call_site[np.isin(evidence.call_callee, methods)])
+        return Ways(self.flow, self._chains, evidence.sites.result[sites])
+
+    def _chain(self, pointer: int, obj: int, wanted: int = NONE) -> Chain:
+        return (self._ways or self._chains).to(pointer, obj, wanted)
+
+    def _every(self, pointer: int, objects: list[int]) -> list[Chain]:
+        """Returns a chain of each object, or in bulk one from each beginning of any."""
+        if self._ways is not None:
+            return self._ways.every(pointer, objects)
+        return [self._chains.to(pointer, each) for each in objects]
 
     # --- what chains ask
     def _derives(self, site: int, relation: str, payload: int) -> bool:
@@ -169,11 +184,17 @@ class Provenance:
 
     def key_of(self, site: int, source: Source) -> str | None:
         """Returns the constant that says which property, variable or entry a source is asked for, if known."""
+        known = self._keys.get(site, "")
+        if known == "":
+            known = self._keys[site] = self._key(site, source)
+        return known
+
+    def _key(self, site: int, source: Source) -> str | None:
         pointer = self.flow.argument(site, source.key) if source.key >= 0 else NONE
         found = self.flow.sets.objects_of(pointer).tolist() if pointer >= 0 else []
         if not found:
             return None
-        chain = self._chains.to(pointer, found[0])
+        chain = self._chain(pointer, found[0])
         if chain.origin.kind != CONSTANT or any(step.kind not in LOCAL for step in chain.steps):
             return None
         return self._names.constant(chain.origin.facts[0].row[2])
@@ -222,6 +243,7 @@ class Provenance:
 
     def answer(self, site: int, question: Question) -> Answer:
         """Returns what explains a question about a site."""
+        self._computing.clear()
         if question.target is not None:
             relation = _relation(self._sites[site].role, question.target)
             inference = self._inference(relation, site, question.target.id)
@@ -230,6 +252,25 @@ class Provenance:
             gaps = self._gaps.behind(question.pointer, _GAPS) if question.pointer >= 0 else ()
             return Answer(question, gaps=tuple(gaps))
         return Answer(question, premise=self._premise(question.operand, question.pointer, question.obj))
+
+    def derivation(self, site: int, target: Target) -> Inference | None:
+        """Returns the rule by which a site has a target, with its operands; None if the run doesn't say."""
+        self._computing.clear()
+        return self._inference(_relation(self._sites[site].role, target), site, target.id)
+
+    def arriving(self, site: int) -> list[Premise]:
+        """Returns the premises for the objects that a site's sources list."""
+        explained, kinds = self._sites[site], self.flow.evidence.objects.kind
+        listed = [each.obj for each in explained.sources if each.obj >= 0]
+        found = []
+        self._computing.clear()
+        for name, pointer in explained.operands.items():
+            here = [each for each in listed if pointer >= 0 and self.flow.sets.contains(pointer, each)]
+            known = [each for each in here if int(kinds[each]) in _CONSTANTS]
+            chains = [self._chain(pointer, each) for each in known]
+            chains += self._every(pointer, [each for each in here if each not in set(known)])
+            found += [self._explained(_operand(explained.role, name), each) for each in chains]
+        return found
 
     def _calls_for(self, site: int, target: Target) -> Iterator[tuple[int, int]]:
         """Yields the call edges made on behalf of a site that go to `target`, or to what initialises it."""
@@ -316,7 +357,7 @@ class Provenance:
         objects = self.flow.evidence.objects
         for obj in self.flow.sets.objects_of(pointer).tolist() if wanted != NONE else ():
             if int(objects.kind[obj]) == heap.GENERIC:
-                chain = self._chains.to(pointer, obj, wanted)
+                chain = self._chain(pointer, obj, wanted)
                 if chain.origin.kind != GIVEN:
                     because = None
                     if chain.origin.kind == RULE:
@@ -401,21 +442,22 @@ class Provenance:
 
         If that is a call of `getClass`, by an object of the class `declaring` if it may be one.
         """
-        chain = self._chains.to(pointer, obj)
-        origin = chain.origin
+        return self._explained(operand, self._chain(pointer, obj), declaring)
+
+    def _explained(self, operand: str, chain: Chain, declaring: str = "") -> Premise:
+        """Returns a chain with what explains its origin."""
+        obj, origin = chain.obj, chain.origin
         if origin.kind == RULE:
             return Premise(operand, chain, self._because(origin.relation, origin.site, obj))
         if origin.kind == CLASS_OF:
             return Premise(operand, chain, parts=self._receiver(origin.site, declaring))
-        if (
-            origin.kind == SOURCE
-            and origin.site not in self._computing
-            and len(self._computing) < _COMPUTATIONS
-        ):
-            source = self.source_of(origin.callee)
-            if source is not None and source.kind == COMPUTED:
-                return Premise(operand, chain, parts=self._inputs(origin.site))
-        return Premise(operand, chain)
+        computes = origin.kind in (MADE, SOURCE) and self._computes(origin)
+        return Premise(operand, chain, parts=self._inputs(origin.site) if computes else ())
+
+    def _computes(self, origin: Origin) -> bool:
+        """Returns whether an origin is an operation on strings."""
+        source = self.source_of(origin.callee) if origin.kind == SOURCE else None
+        return origin.kind == MADE or (source is not None and source.kind == COMPUTED)
 
     def _because(self, relation: str, site: int, obj: int) -> Inference | None:
         """Returns how the call at `site` came to return `obj`."""
@@ -462,21 +504,39 @@ class Provenance:
         return {self._names.internal_type(type_): type_ for type_ in types if type_ >= 0}
 
     def _inputs(self, site: int) -> tuple[Premise, ...]:
-        """Returns a premise for each operand of a string operation, for one that is no constant if there is."""
-        objects = self.flow.evidence.objects
-        found = []
+        """Returns premises for the operands of a string operation: what each may be, unknown or else constant.
+
+        An operation is followed once in an answer.
+        """
+        if site in self._computing or len(self._computing) >= _COMPUTATIONS:
+            return ()
         self._computing.add(site)
+        found: dict[tuple[int, str, int], Premise] = {}
         for variable in self._computations.operands(site):
-            strings = [
-                obj
-                for obj in (self.flow.sets.objects_of(variable).tolist() if variable >= 0 else ())
-                if self._names.internal_type(int(objects.type[obj])) == STRING
-            ]
-            unknown = [obj for obj in strings if int(objects.kind[obj]) not in _CONSTANTS]
-            if strings:
-                found.append(self._premise("part", variable, (unknown or strings)[0]))
-        self._computing.discard(site)
-        return tuple(found)
+            for chain in self._every(variable, self._alternatives(variable)):
+                place = (variable, chain.origin.kind, chain.origin.pointer)
+                if place not in found:
+                    found[place] = self._explained("part", chain)
+        return tuple(found.values())
+
+    def _alternatives(self, pointer: int) -> list[int]:
+        """Returns the strings at a pointer, a few: those that are no constants if there are such."""
+        objects = self.flow.evidence.objects
+        here = self.flow.sets.objects_of(pointer)
+        strings = here[np.isin(objects.type[here], self._string)]
+        constant = np.isin(objects.kind[strings], list(_CONSTANTS))
+        chosen = strings[constant] if constant.all() else strings[~constant]
+        if not chosen.size:
+            # (a byte or char array that is read from outside)
+            chosen = here[:1]
+        found: list[int] = chosen[:_ALTERNATIVES].tolist()
+        return found
+
+    @cached_property
+    def _string(self) -> list[int]:
+        """The type of strings."""
+        types = np.unique(self.flow.evidence.objects.type).tolist()
+        return [each for each in types if each >= 0 and self._names.internal_type(each) == STRING]
 
 
 def _relation(role: str, target: Target) -> str:

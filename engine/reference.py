@@ -18,26 +18,12 @@ from pyroaring import BitMap
 from cypher.program import MethodRows, TypeRows
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Int32, Int64
 from engine.hierarchy import Hierarchy
-from engine.solver import FIXPOINT, PAUSED, PointsToRows, Statistics
+from engine.solver import FIXPOINT, PAUSED, PointsToRows, Statistics, int32, rows_of
 
 # What is done with each new object of a pointer.
 Use: TypeAlias = Callable[[BitMap], None]
 
 TRACKED_FROM = 1 << 30
-
-
-def int32(values: list[int]) -> Int32:
-    """Returns `values` as a column."""
-    return np.array(values, np.int32)
-
-
-def words_of(objects: BitMap) -> tuple[Int32, Int64]:
-    """Returns the keys and words of `PointsToRows` for a set of objects."""
-    numbers = np.array(objects.to_array(), np.int64)
-    keys = numbers >> 6
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
-    bits = np.left_shift(np.uint64(1), (numbers & 63).astype(np.uint64))
-    return keys[first].astype(np.int32), np.bitwise_or.reduceat(bits, first).view(np.int64)
 
 
 def _with_fields(objects: BitMap) -> Iterator[int]:
@@ -461,16 +447,8 @@ class ReferenceSolver:
         return int32(list(self._points_to[pointer]))
 
     def points_to(self) -> PointsToRows:
-        rows = [words_of(objects) for objects in self._points_to]
-        at = np.concatenate(([0], np.cumsum([keys.size for keys, _ in rows], dtype=np.int64)))
-        return PointsToRows(
-            np.arange(len(rows), dtype=np.int32),
-            at,
-            np.concatenate([np.empty(0, np.int32), *(keys for keys, _ in rows)]),
-            np.concatenate([np.empty(0, np.int64), *(words for _, words in rows)]),
-            int32(self._base),
-            int32(self._field),
-        )
+        sets = (np.array(objects.to_array(), np.int64) for objects in self._points_to)
+        return rows_of(sets, self._base, self._field)
 
     def statistics(self) -> Statistics:
         # Close enough: about two bytes a pair, kept twice at most, and what an empty pointer takes.

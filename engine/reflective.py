@@ -10,20 +10,23 @@ from numpy.typing import NDArray
 
 from cypher import schema
 from cypher.program import ACC_STATIC
-from cypher.schema import NONE, VIRTUAL, Facts, Int32
+from cypher.schema import NONE, VIRTUAL, Facts, Int32, Rows
 from engine import heap
 from engine.constraints import CLASS, Constraints
 from engine.effects import Effects
 from engine.handles import HandleEffects
 from engine.kernel.index import OTHER, OUTSIDE, RESULT, TEXT, TYPE
 from engine.library import LibraryEffects
+from engine.local import local_calls
 from engine.models import FOUND_CLASSES, Models, SiteCall, calls_at
-from engine.reflection import api
+from engine.openness import Openness
+from engine.reflection import api, modes
 from engine.reflection import relations as rel
 from engine.reflection.api import API, Api
-from engine.reflection.modes import follows_reflection, rules_in
 from engine.reflection.names import Members
 from engine.rules import Derivation, Rules
+from engine.specification import Specification
+from engine.specified import Specified
 
 LOADER = "java/lang/ClassLoader"
 # Without rules, and in the JDK's code, these are analysed like any other method.
@@ -62,19 +65,22 @@ _HANDLES = (heap.HANDLE, heap.MADE_HANDLE)
 class Reflection:
     """The reflective sites of an analysis under one mode."""
 
-    def __init__(self, constraints: Constraints, mode: str, models: Models) -> None:
+    def __init__(
+        self, constraints: Constraints, mode: str, models: Models, specification: Specification
+    ) -> None:
         self._constraints = constraints
         self._receivers = models.receivers
         self._program = constraints.program
         self.rules = Rules(
-            rules_in(mode), {"program": constraints.program, "members": Members(constraints.program)}
+            modes.rules_in(mode), {"program": constraints.program, "members": Members(constraints.program)}
         )
-        self.active = follows_reflection(mode)
+        self._mode = mode
         self._effects = Effects(constraints)
         self.handles = HandleEffects(constraints, self._effects, self._ask_handle)
         library = LibraryEffects(constraints, self._effects, models.on_body)
         self.on_derived = self._effects.by_head | self.handles.by_head | library.by_head
         self.sites = self._effects.sites
+        self.specified = Specified(constraints, self.rules, specification)
         self.derivations: list[Derivation] = []
         self._watched: set[int] = set()
         self._confined = constraints.confined
@@ -114,7 +120,11 @@ class Reflection:
 
     def counts(self, each: Api) -> bool:
         """Returns whether calls of a method have an effect in this mode."""
-        return self.active or each.always
+        return each.always or self.follows(each.role)
+
+    def follows(self, role: str) -> bool:
+        """Returns whether calls of this role have an effect in this mode."""
+        return modes.follows(self._mode, role)
 
     def is_api(self, callees: Int32) -> NDArray[np.bool_]:
         """Returns which methods are final ones of the reflective API, which the rules stand for."""
@@ -127,6 +137,11 @@ class Reflection:
 
     # --- finding sites
     def on_sites(self, facts: Facts) -> Int32:
+        """Enters the reflective calls of a batch; returns the sites whose results the rules or the user supply."""
+        kept = [*self._enter_reflective(facts), *self.specified.answer(facts, self.sites)]
+        return np.array(kept, np.int32)
+
+    def _enter_reflective(self, facts: Facts) -> list[int]:
         """Enters the reflective calls of a batch; returns the sites whose results the rules supply."""
         invoke = facts[schema.Invoke]
         mask = np.isin(invoke.callee, np.fromiter(self._api, np.int32))
@@ -134,8 +149,10 @@ class Reflection:
             mask |= (invoke.signature == self._load_signature) & (invoke.kind == VIRTUAL)
         found = np.flatnonzero(mask)
         if found.size == 0:
-            return invoke.site[found]
+            return []
         self._note_exact_arguments(facts, invoke.site[found])
+        if casts := facts.get(schema.ResultCast):
+            self._enter_casts(casts, invoke)
         kept = []
         for call, callee in zip(calls_at(facts, found), invoke.callee[found].tolist(), strict=True):
             each = self._api.get(callee)
@@ -143,14 +160,38 @@ class Reflection:
                 declaring = self._program.name_of_method(callee)[0]
                 if self._loader in self._program.supertypes_of(declaring):
                     each = self._load_api
-            if each is None or (each.role in _BY_BODY and self._is_by_body(call)):
+            if each is None or (each.role in _BY_BODY and self._is_by_body(each, call)):
                 continue
             self._enter(each, call, callee)
             if each.cut and each.owner in api.LINKING:
                 self._linking.append(call.site)
             if self._effects.supplies(each, call):
                 kept.append(call.site)
-        return np.array(kept, np.int32)
+        if self.is_local:
+            listed = [self.sites[site] for site in invoke.site[found].tolist() if site in self.sites]
+            local: Any = local_calls(facts, listed, self._program)
+            self.rules.add({rel.Local: [rel.Local(*row) for row in local]})
+        return kept
+
+    def _enter_casts(self, casts: Rows, invoke: Rows) -> None:
+        """Tells the rules of casts of what reflective calls return."""
+        inside = self._confined.covers(invoke.method[casts.site - invoke.site[0]])
+        rows: Any = zip(casts.site.tolist(), casts.type.tolist(), inside.astype(int).tolist(), strict=True)
+        self.rules.add({rel.ResultCast: [rel.ResultCast(*row) for row in rows]})
+
+    @property
+    def is_local(self) -> bool:
+        """Returns whether only calls that their own methods decide have an effect in this mode."""
+        return self._mode == modes.LOCAL
+
+    def is_within_method(self, site: int) -> bool:
+        """Returns whether constants of its method decide what a call does, as mode `local` has it."""
+        return bool(self.rules.tables[rel.Local].where(site=site))
+
+    def openness(self) -> Openness:
+        """Returns which calls are open."""
+        bounding = self._mode in (modes.CASTS, modes.SOUND)
+        return Openness(self.rules, self.sites, self.specified.operands, self.specified.answered, bounding)
 
     def on_constants(self, facts: Facts) -> None:
         """Enters constant method handles, and the method objects that proxies pass on."""
@@ -161,8 +202,8 @@ class Reflection:
             for method, target in zip(methods.callee.tolist(), methods.target.tolist(), strict=True):
                 self._constraints.put(target, self._effects.method_object(method))
 
-    def _is_by_body(self, call: SiteCall) -> bool:
-        return not self.active or self._confined.covers_one(call.method)
+    def _is_by_body(self, each: Api, call: SiteCall) -> bool:
+        return not self.follows(each.role) or self._confined.covers_one(call.method)
 
     def _note_exact_arguments(self, facts: Facts, sites: Int32) -> None:
         exact = facts.get(schema.ExactArgument)
@@ -186,6 +227,7 @@ class Reflection:
         named: Any = call.argument(each.named) if each.named >= 0 else NONE
         self._ask(subject, call.method)
         self._ask(named, call.method)
+        self.specified.enter(each, call)
         if each.role == api.FOR_NAME:
             add({rel.ForName: [rel.ForName(site, named, int(each.initialises))]})
             add({rel.StringAt: [rel.StringAt(named, text) for text in self._confined.composed(call.method)]})
@@ -368,7 +410,7 @@ class Reflection:
     # --- what reaches operands
     def observe(self, pointers: Int32, objects: Int32, types: Int32) -> None:
         """Shows the rules new pairs of watched pointers and objects; `types` are those that class objects stand for."""
-        unknown: set[Any] = set()
+        unknown: set[tuple[Any, Any]] = set()
         for pointer, obj, class_type in zip(pointers.tolist(), objects.tolist(), types.tolist(), strict=True):
             if pointer not in self._watched:
                 continue
@@ -388,9 +430,9 @@ class Reflection:
             elif kind == heap.HANDLE:
                 self._arrive(rel.HandleAt(at, value >> 4, value & 15))
             elif kind not in (NONE, heap.GENERIC):
-                unknown.add(pointer)
-        for each in sorted(unknown):
-            self._arrive(rel.UnknownAt(each))
+                unknown.add((pointer, value if kind == heap.UNKNOWN else NONE))
+        for pointer, made in sorted(unknown):
+            self._arrive(rel.UnknownAt(pointer, made))
 
     def _arrive(self, row: Any) -> None:
         """Shows the rules what comes to a pointer."""
@@ -414,6 +456,7 @@ class Reflection:
         """Shows the rules what comes to operands by direct flow (see `engine.confined`)."""
         constraints = self._constraints
         types: dict[int, list[Any]] = {}
+        nothing: Any = NONE
         # Handles and the like come from the sites that find them, whatever the bodies of these methods return.
         cut = constraints.sites.cut_mask()
         cut[self._linking] = True
@@ -445,10 +488,10 @@ class Reflection:
             elif inside and kind == TYPE:
                 self._arrive(rel.ClassAt(at, value))  # type: ignore[arg-type]
             elif inside and kind == OTHER:
-                self._arrive(rel.UnknownAt(at))
+                self._arrive(rel.UnknownAt(at, nothing))
         for pointer, calls in self._symbolic.items():
             if not all(calls.values()):
-                self._arrive(rel.UnknownAt(pointer))  # type: ignore[arg-type]
+                self._arrive(rel.UnknownAt(pointer, nothing))  # type: ignore[arg-type]
 
     def _depend(self, operand: int, site: int) -> None:
         """Has `operand` see all that `site` finds, so far and from now on."""
@@ -468,7 +511,7 @@ class Reflection:
         """Shows the rules that what a site found comes to `operand` by direct flow."""
         arrives = _FOUND.get(type(row))
         if arrives is not None:
-            self._arrive(arrives(operand) if arrives is rel.UnknownAt else arrives(operand, *row[1:]))
+            self._arrive(arrives(operand, row[0]) if arrives is rel.UnknownAt else arrives(operand, *row[1:]))
 
     def tells_classes(self, pointer: int, site: int) -> bool:
         """Returns whether the classes that the call of getClass at `site` returns resolve the operand at `pointer`."""
@@ -479,10 +522,10 @@ class Reflection:
         inside = self._confined.operands.get(pointer)
         return [row.text for row in self.rules.tables[rel.StringAt].where(pointer=pointer)] if inside else []
 
-    def is_unknown_within_jdk(self, pointer: int) -> bool:
-        """Returns whether something unknown may be at an operand in the JDK's code."""
+    def unknown_within_jdk(self, pointer: int) -> list[int]:
+        """Returns the calls that may have returned what is unknown at an operand in the JDK's code, -1 for what none did."""
         inside = self._confined.operands.get(pointer)
-        return bool(inside and self.rules.tables[rel.UnknownAt].where(pointer=pointer))
+        return [row.made for row in self.rules.tables[rel.UnknownAt].where(pointer=pointer)] if inside else []
 
     def derive(self) -> bool:
         """Runs the rules and does what they derive; returns whether they derived anything."""

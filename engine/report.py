@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from cypher.schema import NONE, Int32
 from engine import heap
 from engine.constraints import STRING, Constraints
 from engine.models import SiteCall
+from engine.openness import Openness, operands
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import Api
@@ -48,9 +49,9 @@ def report(
 
     `number` gives the id of an object in results.
     """
-    targets = _targets(reflection)
+    targets, openness = _targets(reflection), reflection.openness()
     sites = (
-        _report_site(constraints, reflection, site, each, call, targets)
+        _report_site(constraints, reflection, site, each, call, targets, openness)
         for site, (each, call) in sorted(reflection.sites.items())
         if each.role in TARGETS
     )
@@ -71,53 +72,61 @@ def _targets(reflection: Reflection) -> dict[tuple[type, int], list[Target]]:
 
 def _report_site(
     constraints: Constraints, reflection: Reflection, site: int, each: Api, call: SiteCall,
-    targets: dict[tuple[type, int], list[Target]],
+    targets: dict[tuple[type, int], list[Target]], openness: Openness,
 ) -> ReflectiveSite:  # fmt: skip
     relation = rel.FieldObject if each.sort == "field" else TARGETS[each.role][0]
     found = tuple(targets.get((relation, site), ()))
-    operands = {
-        name: call.argument(position)
-        for name, position in (("name", each.named), ("subject", each.subject))
-        if position >= 0
-    }
+    pointers = operands(each, call)
     status, reason = RESOLVED, ""
     sources: list[NameSource] = []
-    if not reflection.active:
+    assumes: tuple[str, ...] = ()
+    if not reflection.follows(each.role):
         status, reason = UNRESOLVED, "mode-ignores-reflection"
+    elif reflection.is_local and not reflection.is_within_method(site):
+        status, reason = UNRESOLVED, "not-local"
     else:
-        sources = [
-            source for pointer in operands.values() for source in _sources(constraints, reflection, pointer)
-        ]
-        unknown = any(source.kind == "unknown" for source in sources)
-        reason = _reason(constraints, reflection, each, operands, unknown, bool(found))
+        unknown = []
+        for operand, pointer in pointers.items():
+            at, is_open = _sources(constraints, reflection, pointer, openness)
+            sources += at
+            if is_open and not openness.settles(site, operand):
+                unknown.append(operand)
+        reason = _reason(constraints, each, pointers, unknown, bool(found))
         if unknown:
             status = PARTIAL if found else UNRESOLVED
+        else:
+            assumes = openness.leans_on(site)
     name = f"{each.owner.replace('/', '.')}.{each.name}"
-    return ReflectiveSite(site, name, each.role, status, reason, found, tuple(sources), operands)
+    return ReflectiveSite(site, name, each.role, status, reason, found, tuple(sources), pointers, assumes)
 
 
-def _sources(constraints: Constraints, reflection: Reflection, pointer: int) -> list[NameSource]:
-    """Returns the constants and the unknown objects at an operand."""
+def _sources(
+    constraints: Constraints, reflection: Reflection, pointer: int, openness: Openness
+) -> tuple[list[NameSource], bool]:
+    """Returns the constants and the unknown objects at an operand, and whether any of these is open."""
     if pointer < 0:
-        return []
+        return [], False
     objects = constraints.solver.objects_of(pointer)
     found = [NameSource("constant", text, NONE) for text in reflection.texts_within_jdk(pointer)]
-    unknown = 0
+    within = reflection.unknown_within_jdk(pointer)
+    unknown, is_open = 0, False
     for obj in objects.tolist():
         kind, _, _, _, payload = constraints.heap.entry(obj)
         if kind == heap.CLASS_OF and reflection.tells_classes(pointer, payload):
             continue
         if kind not in KNOWN:
             unknown += 1
+            is_open |= not (kind == heap.UNKNOWN and openness.is_closed(payload))
             if unknown <= MOST_UNKNOWN:
                 found.append(NameSource("unknown", "", obj))
         elif kind == heap.STRING:
             found.append(NameSource("constant", constraints.program.text(payload), obj))
     if unknown > MOST_UNKNOWN:
         found.append(NameSource("unknown", f"{unknown - MOST_UNKNOWN} more", NONE))
-    elif unknown == 0 and (reflection.is_unknown_within_jdk(pointer) or _is_generic(constraints, objects)):
+    elif unknown == 0 and (within or _is_generic(constraints, objects)):
         found.append(NameSource("unknown", "something that the JDK keeps in a field or an array", NONE))
-    return found
+        is_open = not within
+    return found, is_open or not all(map(openness.is_closed, within))
 
 
 def _is_generic(constraints: Constraints, objects: Int32) -> bool:
@@ -131,25 +140,18 @@ def _is_generic(constraints: Constraints, objects: Int32) -> bool:
 
 
 def _reason(
-    constraints: Constraints,
-    reflection: Reflection,
-    each: Api,
-    operands: dict[str, int],
-    unknown: bool,
-    found: bool,
+    constraints: Constraints, each: Api, pointers: dict[str, int], unknown: Collection[str], found: bool
 ) -> str:
-    """Returns why a site has no target, or not all."""
+    """Returns why a site has no target, or not all; `unknown` are the operands of which that is not known."""
     if unknown:
         if each.role != api.GET_MEMBER:
             return UNKNOWN_REASONS[each.role]
-        name = operands.get("name", -1)
-        unnamed = any(source.kind == "unknown" for source in _sources(constraints, reflection, name))
-        return "unknown-name" if unnamed else "unknown-class"
+        return "unknown-name" if "name" in unknown else "unknown-class"
     if found:
         return ""
     empty = [
         name
-        for name, pointer in operands.items()
+        for name, pointer in pointers.items()
         if pointer < 0 or constraints.solver.objects_of(pointer).size == 0
     ]
     if empty:

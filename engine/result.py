@@ -37,7 +37,9 @@ class ReflectiveSite:
     """A call of the reflective API.
 
     `api` is `a.b.C.m`, `role` as in `engine.reflection.api`. `operands` names the pointers that decide what
-    the call does: the string, the class or member object. `reason` is empty unless something is missing.
+    the call does: the string, the class or member object. `reason` is empty unless something is missing. `assumes`
+    says on what a call leans whose class or name is known for another reason than that constants come to it
+    (see `engine.openness`).
     """
 
     site: int
@@ -48,6 +50,7 @@ class ReflectiveSite:
     targets: tuple[Target, ...]
     sources: tuple[NameSource, ...]
     operands: dict[str, int]
+    assumes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,14 @@ class Sets:
         span = slice(int(self._rows.at[of]), int(self._rows.at[of + 1]))
         return self._rows.key[span], self._rows.word[span]
 
+    def holding(self, wanted: Bools) -> Bools:
+        """Returns which pointers may refer to one of the objects that are `wanted`, by pointer."""
+        rows = self._rows
+        masks = self.dense(np.flatnonzero(wanted).astype(np.int32), len(wanted))
+        before = np.concatenate(([0], np.cumsum((rows.word & masks[rows.key]) != 0)))
+        found: Bools = (before[rows.at[1:]] > before[rows.at[:-1]])[rows.representative]
+        return found
+
     def dense(self, objects: Int32, number: int) -> Int64:
         """Returns a set of objects as words, the word of key `k` at `k`; `number` is that of all objects."""
         bits = np.zeros((number + 63) >> 6 << 6, np.uint8)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
+
+import numpy as np
 
 from cypher.program import MethodRows, TypeRows
 from cypher.schema import Int32, Int64
@@ -37,6 +40,33 @@ class PointsToRows(NamedTuple):
     word: Int64
     base: Int32
     field: Int32
+
+
+def int32(values: Iterable[int]) -> Int32:
+    """Returns `values` as a column."""
+    return np.array(list(values), np.int32)
+
+
+def rows_of(sets: Iterable[Int64], base: Sequence[int], field: Sequence[int]) -> PointsToRows:
+    """Returns the rows of pointers by their sets, each ascending, and by what each stands for."""
+    rows = [_words_of(objects) for objects in sets]
+    at = np.concatenate(([0], np.cumsum([keys.size for keys, _ in rows], dtype=np.int64)))
+    return PointsToRows(
+        np.arange(len(rows), dtype=np.int32),
+        at,
+        np.concatenate([np.empty(0, np.int32), *(keys for keys, _ in rows)]),
+        np.concatenate([np.empty(0, np.int64), *(words for _, words in rows)]),
+        int32(base),
+        int32(field),
+    )
+
+
+def _words_of(objects: Int64) -> tuple[Int32, Int64]:
+    """Returns the keys and words of a set."""
+    keys = objects >> 6
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    bits = np.left_shift(np.uint64(1), (objects & 63).astype(np.uint64))
+    return keys[first].astype(np.int32), np.bitwise_or.reduceat(bits, first).view(np.int64)
 
 
 class Solver(Protocol):

@@ -28,6 +28,7 @@ from cypher.schema import (
     Invoke,
     Load,
     New,
+    ResultCast,
     Rows,
     StaticLoad,
     StaticStore,
@@ -148,6 +149,10 @@ class Bodies:
             gathered = _gather(batch, name)
             if gathered is not None:
                 pieces[relation].append(_arguments(batch, gathered, relation, name, first))
+        casts = _gather(batch, "result_cast")
+        if casts is not None:
+            sites = (first[casts.owner] + casts.columns["ordinal"]).astype(np.int32)
+            pieces[ResultCast].append(Rows(ResultCast, [sites, self._column(batch, casts, "type_ref")]))
         return site + len(calls)
 
     def _column(self, batch: Batch, gathered: Gathered, name: str) -> Int32:

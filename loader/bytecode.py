@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+from loader.casts import result_casts
 from loader.classfile import Code, MalformedClass
 from loader.exact import exact_arguments
 from loader.flow import Flow, flow_of, is_straight
@@ -50,11 +51,8 @@ def translate_body(frame: Frame, code: Code, pool: Pool, shape: Shape, static: b
     begin = frame.begin_rows()
     try:
         _translate(frame, code, pool, shape, static)
-        if frame.arrays and frame.calls:
-            rows = dict(zip(frame.rows, begin, strict=True))
-            inner = frame.thrown_variable + 1
-            for row in exact_arguments(frame.arrays, frame.rows, rows, pool.symbols.reflective, inner):
-                frame.exact_argument.extend(row)
+        if frame.calls and (frame.arrays or pool.results):
+            _add_to_calls(frame, code, pool, dict(zip(frame.rows, begin, strict=True)))
     except (MalformedClass, IndexError) as error:
         for listed, size in zip(frame.rows.values(), begin, strict=True):
             del listed[size:]
@@ -64,6 +62,23 @@ def translate_body(frame: Frame, code: Code, pool: Pool, shape: Shape, static: b
             "CLS-STACK", "the stack or the local variables end before an instruction"
         ) from None
     return frame.next_variable
+
+
+def _add_to_calls(frame: Frame, code: Code, pool: Pool, begin: dict[str, int]) -> None:
+    """Adds what is known of arguments and results of the calls of a body whose rows begin at `begin`."""
+    if frame.arrays:
+        inner = frame.thrown_variable + 1
+        for row in exact_arguments(frame.arrays, frame.rows, begin, pool.symbols.reflective, inner):
+            frame.exact_argument.extend(row)
+    if pool.results and len(frame.cast) > begin["cast"]:
+        invokes = frame.invoke[begin["invoke"] :]
+        calls = {
+            ordinal: place
+            for ordinal, (place, _, ref, result, _) in enumerate(zip(*[iter(invokes)] * 5, strict=True))
+            if ref in pool.results and result
+        }
+        for ordinal, type_ref in result_casts(code, pool, frame.returns, calls):
+            frame.result_cast.extend((ordinal, type_ref))
 
 
 def _translate(frame: Frame, code: Code, pool: Pool, shape: Shape, static: bool) -> None:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from cypher.program import ABSTRACT, ACC_STATIC, APPLICATION, FINAL, INTERFACE, JDK, PUBLIC, SYNTHETIC
+from cypher.program import (
+    ABSTRACT,
+    ACC_STATIC,
+    APPLICATION,
+    FINAL,
+    INTERFACE,
+    JDK,
+    PUBLIC,
+    STRING_CONCAT,
+    SYNTHETIC,
+)  # fmt: skip
 from cypher.schema import NONE, Diagnostic, New
 from loader.bootstrap import Linked, linked_body
 from loader.expansion import Body, Linkage, Row
@@ -18,7 +28,6 @@ from loader.resolution import INVOKESTATIC, INVOKEVIRTUAL
 from loader.site import DynamicCall, host_name, read_calls
 from loader.texts import Texts
 
-_STRING_CONCAT = "java/lang/invoke/StringConcatFactory"
 _LAMBDA = "java/lang/invoke/LambdaMetafactory"
 _RECORD = "java/lang/runtime/ObjectMethods"
 _SWITCH = "java/lang/runtime/SwitchBootstraps"
@@ -43,7 +52,7 @@ class Dynamics:
         self._made: dict[int, Made] = {}
         self.diagnostics: list[Diagnostic] = []
         self._expanders: dict[str, Callable[[Body, DynamicCall], bool]] = {
-            _STRING_CONCAT: self._concatenate,
+            STRING_CONCAT: self._concatenate,
             _LAMBDA: self._lambda,
             _RECORD: self._record,
             _SWITCH: _switch,
@@ -100,6 +109,10 @@ class Dynamics:
         if call.result != NONE:
             string = linkage.types.named(STRING_CLASS)
             body.add(New, string, call.result)
+        # (nothing is called, but the operands go into the text)
+        signature = linkage.signatures.of(call.name, call.descriptor)
+        joins = linkage.resolver.unresolved(INVOKESTATIC, linkage.types.named(STRING_CONCAT), signature)
+        body.invoke(joins, sorted(call.arguments.items()), call.result, NONE)
         to_string = linkage.signatures.of("toString", f"()L{STRING_CLASS};")
         for position, descriptor in enumerate(parameters(call.descriptor)):
             name, variable = reference_name(descriptor), call.arguments.get(position, NONE)

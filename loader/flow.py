@@ -250,12 +250,12 @@ def _reached(code: Code, entry: int, limit: int) -> set[int]:
         visited.add(place)
         if len(visited) > limit:
             raise MalformedClass("CLS-LIMIT", "too many subroutines")
-        waiting.extend(_successors(instructions, place))
+        waiting.extend(successors(instructions, place))
         waiting.extend(handler.target for handler in code.handlers if handler.start <= place < handler.end)
     return visited
 
 
-def _successors(code: bytes, place: int) -> list[int]:
+def successors(code: bytes, place: int) -> list[int]:
     """Returns where control may go from the instruction at `place`; over a subroutine as well as into it."""
     opcode = code[place]
     if IRETURN <= opcode <= RETURN or opcode in {ATHROW, RET} or (opcode == WIDE and code[place + 1] == RET):

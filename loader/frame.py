@@ -72,6 +72,7 @@ class Frame:
         "region",
         "region_variables",
         "regions",
+        "result_cast",
         "returns",
         "rows",
         "singles",
@@ -107,6 +108,7 @@ class Frame:
         self.invoke: list[int]
         self.argument: list[int]
         self.exact_argument: list[int]
+        self.result_cast: list[int]
         self.dynamic: list[int]
         self.dynamic_argument: list[int]
         self.catch: list[int]
@@ -124,6 +126,7 @@ class Frame:
         self.calls = self.dynamic_calls = 0
         self.arrays: dict[int, int] = {}  # length of each new array, where it is a constant
         self.merged: frozenset[int] = frozenset()
+        self.returns: dict[int, list[int]] = {}
         self.handlers: list[Handler] = []
 
     def begin_flow(self, code: Code, flow: Flow) -> None:

@@ -156,6 +156,9 @@ class LinkedProgram:
     def text(self, text: int) -> str:
         return self._texts.texts[text]
 
+    def text_of(self, text: str) -> int:
+        return self._texts.of(text)
+
     def may_name(self, text: int) -> bool:
         return self._texts.may_name(text)
 

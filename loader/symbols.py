@@ -39,6 +39,14 @@ DynamicCall = tuple[int, int, int, int, References]
 # The kind of a constant that can be loaded, its reference (both as in `loader.unit`), and the kind of value.
 Constant = tuple[int, int, int]
 
+# The methods that make objects, or find some, by reflection, by their classes (none of which has subclasses).
+_RESULTS = {
+    b"java/lang/Class": b"newInstance",
+    b"java/lang/reflect/Constructor": b"newInstance",
+    b"java/lang/reflect/Field": b"get",
+    b"java/lang/reflect/Method": b"invoke",
+}
+
 # How many places of the operand stack a value takes, and whether it is a reference.
 VOID, ONE, TWO, REFERENCE = range(4)
 
@@ -146,12 +154,15 @@ class Symbols:
         # The classes that implement reflection, and method_refs of theirs.
         self.reflective_types: set[int] = set()
         self.reflective: set[int] = set()
+        self.results: dict[int, bytes] = {}  # as _RESULTS
 
     def type(self, name: bytes) -> int:
         """Returns the type_ref of an internal name or array descriptor."""
         type_ref = self.types.setdefault(self.texts[name], len(self.types))
         if name == b"java/lang/Class" or name.startswith((b"java/lang/reflect/", b"java/lang/invoke/")):
             self.reflective_types.add(type_ref)
+            if name in _RESULTS:
+                self.results[type_ref] = _RESULTS[name]
         return type_ref
 
     def signature(self, name: int, descriptor: int) -> int:
@@ -189,6 +200,7 @@ class Pool:
         self.static_calls: dict[int, Call] = {}
         self.fields: dict[int, tuple[int, int]] = {}
         self._constants: dict[int, Constant] = {}
+        self.results: set[int] = set()  # method_refs of calls that make or find objects by reflection
 
     def text(self, index: int) -> int:
         """Returns the text of a UTF8."""
@@ -327,6 +339,8 @@ class Pool:
         ref = symbols.method_refs.setdefault((owner, signature, is_interface), len(symbols.method_refs))
         if owner in symbols.reflective_types:
             symbols.reflective.add(ref)
+            if symbols.texts.encoded[pair[0]] == symbols.results.get(owner):
+                self.results.add(ref)
         return ref, symbols.shapes.get(pair[1]) or symbols.shape(descriptor)
 
     def _constant(self, index: int) -> Constant:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cypher.schema import Diagnostic
 
 # Bump whenever the translation of a class file changes: it is part of every cache key.
-VERSION = 4
+VERSION = 5
 # States of `Unit.method_code`.
 NO_CODE, TRANSLATED, DROPPED = range(3)
 
@@ -40,6 +40,7 @@ RELATIONS: dict[str, tuple[str, ...]] = {
     # ordinal: index of the row of `invoke` among those of the method; reference arguments only
     "argument": ("ordinal", "position", "variable"),
     "exact_argument": ("ordinal", "position", "length", "index", "variable"),
+    "result_cast": ("ordinal", "type_ref"),
     # bootstrap: row of the class's bootstrap table; signature: name and descriptor of the call, or of the constant
     "dynamic": ("offset", "bootstrap", "signature", "result", "thrown"),
     "dynamic_argument": ("ordinal", "position", "variable"),

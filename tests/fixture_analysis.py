@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.fixture_harness import SUPPORT, Call, Fixture, Result, shown, source_of
+from engine.reflection.modes import SOUND
+from tests.fixture_harness import SUPPORT, Call, Fixture, Result, shown, source_of, specification
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -43,7 +44,22 @@ def analysed(
     run = classes.parent / f"{solver}-{mode}-{scope}-{mains[0] if len(mains) == 1 else 'all'}"
     exported = run.parent / f"{run.name}.json"
     entries = [word for main in mains for word in ("--main", main)]
-    options = ("--mode", mode, "--solver", solver, "--scope", scope, "--format", "json", "--out", str(run))
+    specified = classes.parent / "fixtures.spec"
+    specified.write_text(specification())
+    spec = ("--spec", str(specified)) if mode == SOUND else ()
+    options = (
+        *spec,
+        "--mode",
+        mode,
+        "--solver",
+        solver,
+        "--scope",
+        scope,
+        "--format",
+        "json",
+        "--out",
+        str(run),
+    )
     heliograph("analyze", str(classes), *entries, *options)
     heliograph("export", "callgraph", "--run", str(run), "--format", "jcg", "--out", str(exported))
     return parse(json.loads(exported.read_text()))

@@ -7,8 +7,8 @@ An expectation is a comment `// $ calls=A.go reaches=A.run SPURIOUS: calls=B.go 
 - `reaches=` names a method that the library calls on behalf of this line: only that it may run is checked.
 - `SPURIOUS:` begins what only the analysis finds, `MISSING:` what only the JVM does. Both are known gaps,
   and the test fails when one is cured.
-- A mode (`points-to:`) begins what holds in that mode alone and ends such a gap. What is listed for some
-  modes only is missing, or not spurious, in the others.
+- A mode (`points-to:`) begins what holds in that mode and those after it, and ends such a gap. What is listed for
+  some modes only is missing, or not spurious, in the others.
 
 A method is `Class.name`, or `Class.name(Type,…)` where overloads must be told apart, without the name of
 the fixture's own class in front. Methods count if they contain `Probe.reached()`, and those that are not
@@ -18,7 +18,7 @@ A header may name rules for reflection: `Positive:` those without which the fixt
 make it fail if they take everything in it for what is at the operands of its calls.
 
 A fixture of several files is a folder: what isn't Java lies beside its classes when it runs. One whose header
-says `Needs Java 21.` is left out where the JDK is older.
+says `Needs Java 21.` is left out where the JDK is older. What is specified in mode `sound` stands in `NAME.spec`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from engine.reflection import modes
 from engine.reflection.modes import RULES
 from tests.fixture_assembler import assemble
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SUPPORT = "support"
-MODES = ("none", "points-to")
+MODES = tuple(modes.MODES)
 GAPS = ("SPURIOUS", "MISSING")
 RELEASE = 17
 
@@ -56,7 +57,7 @@ class Fixture(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    """One item of an expectation comment; `mode` is empty for all modes, `gap` for what is simply true."""
+    """One item of an expectation comment; `mode` is the first in which it holds, empty for all, `gap` for what is simply true."""
 
     source: str
     line: int
@@ -149,7 +150,7 @@ def _rules(title: str, fixture: Fixture) -> list[str]:
 
 def rule_table() -> str:
     """Returns the rules and their fixtures for the documentation, in Markdown."""
-    lines = ["| rule | from | positive | negative |", "| --- | --- | --- | --- |"]
+    lines = ["| rule | from | function | positive | negative |", "| --- | --- | --- | --- | --- |"]
     known = fixtures()
     for each in RULES:
         shows = (
@@ -158,7 +159,9 @@ def rule_table() -> str:
         )
         # Authors and year of a paper, whose title stands between them.
         paper = re.sub(r"\..* (\d{4})$", r" \1", each.paper)
-        lines.append(f"| {' | '.join((each.name, paper, *shows))} |")
+        module = each.derive.__module__.rpartition(".")[2]
+        where = f"[`{module}.{each.derive.__name__}`](engine/reflection/{module}.py)"
+        lines.append(f"| {' | '.join((each.name, paper, where, *shows))} |")
     return "\n".join(lines)
 
 
@@ -186,6 +189,11 @@ def _parse(source: str, text: str) -> Iterator[Expectation]:
                 yield Expectation(source, line, mode, gap, relation, callee)
             else:
                 raise ValueError(f"{source}:{line}: {word!r} is no expectation")
+
+
+def specification() -> str:
+    """Returns what all fixtures specify."""
+    return "".join(path.read_text() for path in sorted(FIXTURES.rglob("*.spec")))
 
 
 def build(classes: Path, javac: str) -> None:
@@ -328,7 +336,8 @@ def wrong_in_mode(
     An initialiser runs once, at whichever of the lines that may trigger it comes first: further lines are
     allowed. A call on a line that `reaches` the method is allowed, too.
     """
-    found = [each for each in expected if each.mode in ("", mode) and each.gap != "MISSING"]
+    known = ("", *MODES[: MODES.index(mode) + 1])
+    found = [each for each in expected if each.mode in known and each.gap != "MISSING"]
     unexpected = [call for call in computed.calls if not any(_expects(each, call) for each in found)]
     wanted = [each for each in found if exact or each.gap != "SPURIOUS"]
     return [

@@ -15,6 +15,7 @@ from engine import flow, heap
 from engine.chains import Chain
 from engine.flow import Evidence, Fact, Flow
 from engine.flows import KINDS, MEMBER, flows_of
+from engine.reflection.modes import RULES
 from engine.result import Derived
 
 
@@ -148,17 +149,74 @@ def check_explanation(columns: Columns, names: Names, document: dict[str, Any]) 
         for step in answer["steps"]:
             facts = [Fact(each["relation"], tuple(each["row"])) for each in step["facts"]]
             assert facts or document["status"] != "resolved" or not document["targets"], step
-            for fact in facts:
-                assert columns.holds(fact), (fact, step)
-            if step["pointer"] >= 0:
-                assert columns.holds(Fact("PointsTo", (step["pointer"], step["object"]))), step
-            places = {place for fact in facts for place in place_of(columns, fact)}
-            shown = {(str(names.method(method)) if method >= 0 else "", offset) for method, offset in places}
-            assert not shown or (step["method"], step["offset"]) in shown, (step, shown)
-            lines = {names.line(*place) for place in places}
-            assert not lines or step["line"] in lines, (step, lines)
+            _check_facts(columns, names, step, facts)
             number += 1
     return number
+
+
+def check_site(columns: Columns, names: Names, document: dict[str, Any], operands: Iterable[int]) -> int:
+    """Asserts that each path to a call is of rows of the run, from a source to an operand; returns the number of steps."""
+    number = 0
+    ends = set(operands)
+    for source in document["sources"]:
+        path = source["path"]
+        assert path or source["kind"] in ("constant", "unknown"), source
+        if path:
+            check_beginning(columns, path[0], source)
+            last = next(step for step in reversed(path) if step["pointer"] >= 0)
+            assert last["pointer"] in ends, source
+        number += check_steps(columns, names, path)
+    assert {each["target"] for each in document["derivations"]} <= set(document["targets"])
+    for derivation in document["derivations"]:
+        number += check_derivation(columns, names, derivation)
+    return number
+
+
+def check_beginning(columns: Columns, step: dict[str, Any], source: dict[str, Any]) -> None:
+    """Asserts that a step begins with what the source is."""
+    first = step["facts"][0]
+    if source["kind"] == "constant":
+        assert first["relation"] == "StringConstant", step
+    elif source["kind"] != "unknown":
+        called = any(fact["relation"] == "Calls" for fact in step["facts"])
+        entered = first["relation"] == "PointsTo" and columns.evidence.objects.kind[step["object"]] in (
+            heap.ENTRY, heap.NATIVE, heap.UNKNOWN,
+        )  # fmt: skip
+        assert called or entered, step
+
+
+def check_derivation(columns: Columns, names: Names, derivation: dict[str, Any]) -> int:
+    """Asserts that a derivation's rule was applied and that its premises are of rows of the run."""
+    assert derivation["rule"] in {each.name for each in RULES}
+    number = 0
+    for premise in derivation["premises"]:
+        number += check_steps(columns, names, premise["path"])
+        if premise["derivation"] is not None:
+            number += check_derivation(columns, names, premise["derivation"])
+    return number
+
+
+def check_steps(columns: Columns, names: Names, steps: Iterable[dict[str, Any]]) -> int:
+    """Asserts that steps are of rows of the run, stand where these do, and lead from one to the next."""
+    number = 0
+    for step in steps:
+        facts = [Fact(each["relation"], tuple(each["row"])) for each in step["facts"]]
+        assert facts, step
+        _check_facts(columns, names, step, facts)
+        number += 1
+    return number
+
+
+def _check_facts(columns: Columns, names: Names, step: dict[str, Any], facts: list[Fact]) -> None:
+    for fact in facts:
+        assert columns.holds(fact), (fact, step)
+    if step["pointer"] >= 0:
+        assert columns.holds(Fact("PointsTo", (step["pointer"], step["object"]))), step
+    places = {place for fact in facts for place in place_of(columns, fact)}
+    shown = {(str(names.method(method)) if method >= 0 else "", offset) for method, offset in places}
+    assert not shown or (step["method"], step["offset"]) in shown, (step, shown)
+    lines = {names.line(*place) for place in places}
+    assert not lines or step["line"] in lines, (step, lines)
 
 
 def place_of(columns: Columns, fact: Fact) -> Iterator[tuple[int, int]]:

@@ -33,6 +33,7 @@ from engine.reflection.modes import DEFAULT, MODES, RULES
 from engine.reflection.names import class_of_descriptor, parameter_descriptors
 from engine.reflective import Reflection
 from engine.rules import Rule, Rules, Table
+from engine.specification import Specification
 from tests.fixture_analysis import computed, parse
 from tests.fixture_harness import (
     Fixture,
@@ -84,15 +85,19 @@ class Inventory:
         }
         self.classes = sorted(mentioned | set(self.types))
 
-    def rows(self, relation: Any, pointers: set[int], sites: set[int]) -> Iterator[tuple[Any, ...]]:
-        """Yields all rows of a relation about these pointers or sites."""
+    def rows(
+        self, relation: Any, pointers: set[int], sites: set[int], finders: Sequence[int]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yields all rows of a relation about these pointers or sites; `finders` ask for classes and members."""
         values: dict[Any, Iterable[tuple[Any, ...]]] = {
             rel.ClassAt: ((each,) for each in self.classes),
             rel.StringAt: ((each,) for each in self.texts),
             rel.MethodAt: ((each,) for each in self.methods),
             rel.FieldAt: ((each,) for each in self.fields),
             rel.HandleAt: self.handles,
-            rel.UnknownAt: [()],
+            rel.UnknownAt: ((each,) for each in (-1, *finders)),
+            rel.ResultCast: ((each, 0) for each in self.types[-1:]),  # (several would exclude each other)
+            rel.Local: ((each,) for each in pointers),
             rel.ClassObject: ((each,) for each in self.types),
             rel.FieldObject: ((each,) for each in self.fields),
             rel.OffsetField: ((each, "application") for each in self.fields),
@@ -100,7 +105,7 @@ class Inventory:
                 (place, each) for place in range(-1, 4) for each in (*self.classes, ANY_CLASS)
             ),
         }
-        subjects = pointers if "pointer" in relation._fields else sites
+        subjects = sites if "site" in relation._fields else pointers
         for value in values[relation]:
             for subject in subjects:
                 yield relation(subject, *value)
@@ -194,8 +199,15 @@ class Changed:
                 row.site for row in self._reflection.rules.tables[made] if self.fixture_at(row.site) == name
             ]
             yield from (relation(pointer, call) for pointer in pointers for call in calls)
-        elif relation not in (rel.ParameterClasses, rel.LookupCall):
-            yield from self._has[name].rows(relation, pointers, {row.site for row in rows})
+        elif relation not in (rel.ParameterClasses, rel.LookupCall, rel.ForName, rel.GetMember):
+            tables = self._reflection.rules.tables
+            finders = [
+                row.site
+                for each in (rel.ForName, rel.GetMember)
+                for row in tables[each]
+                if self.fixture_at(row.site) == name
+            ]
+            yield from self._has[name].rows(relation, pointers, {row.site for row in rows}, finders)
 
     def _of_others(self, each: Rule, name: str, rows: list[Any]) -> Iterator[tuple[Any, ...]]:
         """Yields, for a rule that only looks at the call, the results of the other calls of the fixture."""
@@ -207,12 +219,18 @@ class Changed:
 def failures(
     classes: Path, changes: Mapping[str, Change], mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, list[str]]:
-    """Returns what is wrong with each fixture when all are analysed with the changes."""
+    """Returns what is wrong with each fixture when all are analysed with the changes.
+
+    In other modes than the default one, only those are analysed that have a change.
+    """
+    chosen = [each for each in FIXTURES if mode == DEFAULT or each.name in changes]
     compiled = sorted(str(each.relative_to(classes).with_suffix("")) for each in classes.rglob("*.class"))
 
     class ChangedReflection(Reflection):
-        def __init__(self, constraints: Constraints, mode: str, models: Models) -> None:
-            super().__init__(constraints, mode, models)
+        def __init__(
+            self, constraints: Constraints, mode: str, models: Models, specification: Specification
+        ) -> None:
+            super().__init__(constraints, mode, models, specification)
             program = constraints.program
             changed = Changed(self, program, compiled, changes)
             rules = [changed.rule(each) for each in RULES if each.name in MODES[mode]]
@@ -221,11 +239,11 @@ def failures(
     place = classes.parent / "changed"
     with monkeypatch.context() as patch:
         patch.setattr("engine.analysis.Reflection", ChangedReflection)
-        job = Job([str(classes)], [each.name for each in FIXTURES], mode=mode)
+        job = Job([str(classes)], [each.name for each in chosen], mode=mode)
         analyze(job, place, Progress(quiet=True))
     run = Run(place)
     graph = parse(json.loads("".join(lines(run, application=False))))
-    return {each.name: wrong_in_mode(mode, expectations(each), computed(graph, each)) for each in FIXTURES}
+    return {each.name: wrong_in_mode(mode, expectations(each), computed(graph, each)) for each in chosen}
 
 
 @pytest.mark.parametrize("rule", [each.name for each in RULES])
@@ -251,19 +269,31 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-CHANGES = {each.name: changes_of(each) for each in FIXTURES}
+def mode_of(rule: str) -> str:
+    """Returns the mode in which a rule is tried: the default one, or the first that has the rule."""
+    return next(mode for mode in (DEFAULT, *MODES) if rule in MODES[mode])
+
+
+CHANGES = {
+    mode: {
+        each.name: [change for change in changes_of(each) if mode_of(change.rule) == mode]
+        for each in FIXTURES
+    }
+    for mode in MODES
+}
 ROUNDS = [
-    {name: changes[number] for name, changes in CHANGES.items() if number < len(changes)}
-    for number in range(max(map(len, CHANGES.values())))
+    (mode, {name: changes[number] for name, changes in found.items() if number < len(changes)})
+    for mode, found in CHANGES.items()
+    for number in range(max(map(len, found.values())))
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("changes", ROUNDS, ids=range(len(ROUNDS)))
+@pytest.mark.parametrize(("mode", "changes"), ROUNDS, ids=range(len(ROUNDS)))
 def test_fixtures_fail_if_their_rules_are_changed(
-    changes: dict[str, Change], classes: Path, monkeypatch: pytest.MonkeyPatch
+    mode: str, changes: dict[str, Change], classes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = failures(classes, changes, DEFAULT, monkeypatch)
+    found = failures(classes, changes, mode, monkeypatch)
     assert {name: each for name, each in found.items() if each and name not in changes} == {}
     assert [(name, change) for name, change in changes.items() if not _shows(change, found[name])] == []
 

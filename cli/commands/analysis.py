@@ -8,7 +8,18 @@ from typing import Annotated
 
 import typer
 
-from cli.commands.options import Format, FormatOption, QuietOption, VerboseOption
+from cli.commands.options import (
+    Format,
+    FormatOption,
+    InsecureOption,
+    JdkOption,
+    QuietOption,
+    ReleaseOption,
+    UriOption,
+    UserOption,
+    VerboseOption,
+    memory_bytes,
+)
 from cli.exits import Exit, usage
 
 
@@ -24,6 +35,7 @@ class SolverName(StrEnum):
 
     KERNEL = "kernel"
     REFERENCE = "reference"
+    CYPHER = "cypher"
 
 
 def register(app: typer.Typer) -> None:
@@ -54,16 +66,22 @@ def analyze(
     classpath: Annotated[
         list[str] | None, typer.Option(metavar="PATH", help="Libraries of the inputs; may list several.")
     ] = None,
-    jdk: Annotated[
-        str | None,
-        typer.Option(metavar="HOME", help="The JDK whose library is used; JAVA_HOME's if not given."),
-    ] = None,
-    release: Annotated[
-        int | None, typer.Option(min=1, help="The release that multi-release jars are read for; the JDK's.")
-    ] = None,
+    jdk: JdkOption = None,
+    release: ReleaseOption = None,
     mode: Annotated[
-        str, typer.Option(help="How reflective calls are resolved: none or points-to.")
-    ] = "points-to",
+        str | None,
+        typer.Option(
+            help="How reflective calls are resolved: none, local, points-to, casts or sound. Points-to if not given, "
+            "sound with --spec."
+        ),
+    ] = None,
+    spec: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What names may enter at which points of the program, for mode sound; `spec` writes such a file.",
+        ),
+    ] = None,
     scope: Annotated[
         Scope,
         typer.Option(
@@ -80,8 +98,14 @@ def analyze(
         ),
     ] = None,
     solver: Annotated[
-        SolverName, typer.Option(help="The compiled solver, or the plain one.")
+        SolverName,
+        typer.Option(
+            help="The compiled solver, the plain one, or rules in Cypher on a Neo4j server, with --scope application."
+        ),
     ] = SolverName.KERNEL,
+    uri: UriOption = None,
+    user: UserOption = "neo4j",
+    insecure: InsecureOption = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the run goes; the folder of runs if not given.")
     ] = None,
@@ -107,17 +131,26 @@ def analyze(
     from cli.pipeline import Job
     from cli.present import write_json
     from cli.progress import Progress
+    from cli.query import Place
     from engine.analysis import SWITCHES
-    from engine.reflection.modes import MODES
+    from engine.reflection.modes import DEFAULT, MODES, SOUND
 
+    mode = mode or (SOUND if spec else DEFAULT)
     if mode not in MODES:
-        raise usage(f"there is no mode {mode}: choose {' or '.join(MODES)}")
+        raise usage(f"there is no mode {mode}: choose {', '.join(MODES)}")
+    if spec and mode != SOUND:
+        raise usage(f"--spec is for mode {SOUND}")
     for feature in without or ():
         if feature not in SWITCHES:
             raise usage(f"there is no feature {feature}: choose {', '.join(SWITCHES)}")
+    if solver is SolverName.CYPHER and scope is not Scope.APPLICATION:
+        raise usage(
+            "--solver cypher is for --scope application: a server can't hold what a whole program points to"
+        )
     job = Job(
         tuple(inputs), tuple(main or ()), library, tuple(entry or ()), tuple(classpath or ()), jdk, release, mode,
-        solver.value, not no_cache, timeout, _bytes(max_memory), tuple(without or ()), scope.value,
+        solver.value, not no_cache, timeout, memory_bytes(max_memory), tuple(without or ()), scope.value,
+        spec, Place(uri, user, insecure),
     )  # fmt: skip
     found, outcome = analysing.analyze(job, out, Progress(quiet, verbose))
     if not quiet:
@@ -129,15 +162,6 @@ def analyze(
     code = analysing.exit_code(outcome, strict)
     if code is not Exit.DONE:
         raise typer.Exit(code)
-
-
-def _bytes(text: str | None) -> int | None:
-    from cli.text import bytes_of
-
-    try:
-        return None if text is None else bytes_of(text)
-    except ValueError:
-        raise usage(f"--max-memory {text} is no size; write 4g or 800m") from None
 
 
 def demo(quiet: QuietOption = False, verbose: VerboseOption = False) -> None:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from cli.exits import usage
+
 
 class Format(StrEnum):
     """How results are printed."""
@@ -22,6 +24,14 @@ RunOption = Annotated[
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="A table for people or JSON for programs.")]
 AllOption = Annotated[bool, typer.Option("--all", help="Add what lies in libraries and the JDK.")]
+JdkOption = Annotated[
+    str | None,
+    typer.Option("--jdk", metavar="HOME", help="The JDK whose library is used; JAVA_HOME's if not given."),
+]
+ReleaseOption = Annotated[
+    int | None,
+    typer.Option("--release", min=1, help="The release that multi-release jars are read for; the JDK's."),
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes and warnings.")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Say more of what happens.")]
 OutOption = Annotated[
@@ -42,3 +52,13 @@ UserOption = Annotated[
 InsecureOption = Annotated[
     bool, typer.Option("--insecure", help="Allow a connection to another machine without encryption.")
 ]
+
+
+def memory_bytes(text: str | None) -> int | None:
+    """Returns the bytes that `--max-memory` says. Raises `Failure`."""
+    from cli.text import bytes_of
+
+    try:
+        return None if text is None else bytes_of(text)
+    except ValueError:
+        raise usage(f"--max-memory {text} is no size; write 4g or 800m") from None

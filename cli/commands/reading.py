@@ -60,11 +60,12 @@ def sites(
     """Lists reflective calls: their status, targets, and what is unknown about them."""
     from cli.present import write_json
     from cli.run import find
-    from cli.sites import rows, write
+    from cli.sites import documents, rows, write
 
-    found = rows(find(run), everything, status)
+    read = find(run)
+    found = rows(read, everything, status)
     if output_format is Format.JSON:
-        write_json([each.document() for each in found])
+        write_json(documents(read, found))
     else:
         write(found, everything)
 

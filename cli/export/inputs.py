@@ -7,7 +7,7 @@ operations that compute such strings from others; ways end where a call of an in
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,12 +18,12 @@ from cli.explain import Place
 from cli.export.origins import Origins
 from cli.export.outside import Outside
 from cli.run import Run
+from cli.strings import string_objects
 from cli.summary import application_sites
 from cli.text import shown
 from cypher.schema import NONE
 from engine import flow, gaps, heap
 from engine.computed import Computations
-from engine.constraints import STRING
 from engine.flows import KINDS, Flows, flows_of
 from engine.gaps import Gap
 from engine.provenance import EMPTY, SUBJECTS
@@ -32,8 +32,6 @@ from engine.reflection.sources import COMPUTED, NAME
 from engine.result import ReflectiveSite
 from engine.sets import Index
 
-# What the JVM or an unknown caller passes in; the other kinds are those of the table of input sources.
-PASSED_IN = "argument"
 _SILENT = frozenset({flow.ASSIGN, flow.CAST, flow.CATCH, flow.UNCAUGHT})
 _CALLS = {
     flow.ARGUMENT: "passed to", flow.RECEIVER: "the receiver of", flow.RETURN: "returned by", flow.THROWN: "thrown by",
@@ -86,7 +84,10 @@ class Inputs:
 
     def all(self) -> Iterator[Reached]:
         """Yields the calls of the application that input reaches, by name."""
-        sites = application_sites(self._run.result, self._run.names)
+        return self.reaching(application_sites(self._run.result, self._run.names))
+
+    def reaching(self, sites: Iterable[ReflectiveSite]) -> Iterator[Reached]:
+        """Yields those of the calls that input reaches, by name."""
         for site in sorted(sites, key=lambda each: self._order(each.site)):
             found: dict[tuple[str, str, Place], Input] = {}
             for each in self._inputs(site.site):
@@ -161,8 +162,11 @@ class Inputs:
         while queue:
             pointer = queue.popleft()
             site, callee = self._called.get(pointer, (NONE, NONE))
+            computing = self._computations.by(pointer) if callee < 0 else NONE
             steps: list[tuple[int, _Step]] = []
-            if callee < 0:
+            if computing >= 0:
+                steps = self._parts(pointer, computing, COMPUTED)
+            elif callee < 0:
                 steps = list(self._into(pointer))
                 yield from self._passed_in(pointer, not steps, came, ends)
             elif not self._is_input(self._kind(callee)):
@@ -186,7 +190,11 @@ class Inputs:
     def _parts(self, pointer: int, site: int, kind: str) -> list[tuple[int, _Step]]:
         """Returns what a string is computed from; the name of a program element is from nothing outside."""
         operands = self._computations.operands(site) if kind == COMPUTED else []
-        return [(each, _Step(pointer, _PART, site)) for each in operands if each >= 0 and self._is_open[each]]
+        return [
+            (each, _Step(pointer, _PART, site))
+            for each in operands
+            if self._is_open[each] or each in self._called
+        ]
 
     def _passed_in(
         self,
@@ -199,6 +207,8 @@ class Inputs:
         if pointer >= len(self._is_given) or not self._is_given[pointer]:
             return
         owner = self._flow.method_of(pointer)
+        if not begins and owner not in self._entries:
+            return
         held = self._flow.sets.objects_of(pointer)
         for obj in held[self._given[held]].tolist():
             kind = int(self._objects.kind[obj])
@@ -207,7 +217,7 @@ class Inputs:
                 continue
             way = self._way(pointer, came, ends)
             if kind == heap.ENTRY:
-                at, text = PASSED_IN, "a string that the JVM or an unknown caller passes in"
+                at, text = sources.ARGUMENT, "a string that the JVM or an unknown caller passes in"
             else:
                 native = int(self._objects.method[obj])
                 name = shown(self._run.names.method(native).qualified) if native >= 0 else "the JVM"
@@ -269,35 +279,29 @@ class Inputs:
     @cached_property
     def _strings(self) -> NDArray[np.bool_]:
         """Which objects are strings of unknown text."""
-        names = self._run.names
-        types = np.unique(self._objects.type)
-        strings = [each for each in types.tolist() if each >= 0 and names.internal_type(each) == STRING]
-        known = np.isin(self._objects.kind, (heap.STRING, heap.GENERIC))
-        found: NDArray[np.bool_] = np.isin(self._objects.type, strings) & ~known
-        return found
+        return string_objects(self._run, constant=False)
 
     @cached_property
     def _is_open(self) -> NDArray[np.bool_]:
         """Which pointers may hold a string of unknown text."""
-        return self._holding(self._strings)
+        return self._flow.sets.holding(self._strings)
 
     @cached_property
     def _is_given(self) -> NDArray[np.bool_]:
         """Which pointers may hold a string that an unknown caller or native code makes."""
-        return self._holding(self._given)
+        return self._flow.sets.holding(self._given)
 
     @cached_property
     def _given(self) -> NDArray[np.bool_]:
         """Which objects are strings that an unknown caller or native code makes."""
         return self._strings & np.isin(self._objects.kind, (heap.ENTRY, heap.NATIVE))
 
-    def _holding(self, objects: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Returns which pointers may refer to one of the objects."""
-        rows = self._evidence.points_to
-        wanted = self._flow.sets.dense(np.flatnonzero(objects).astype(np.int32), len(objects))
-        holds = np.concatenate(([0], np.cumsum((np.asarray(rows.word) & wanted[rows.key]) != 0)))
-        found: NDArray[np.bool_] = (holds[rows.at[1:]] != holds[rows.at[:-1]])[rows.representative]
-        return found
+    @cached_property
+    def _entries(self) -> frozenset[tuple[int, int]]:
+        """The parameters for which an unknown caller makes strings: a method and a position."""
+        objects = self._objects
+        made = self._strings & (np.asarray(objects.kind) == heap.ENTRY)
+        return frozenset(zip(objects.method[made].tolist(), objects.payload[made].tolist(), strict=True))
 
     @cached_property
     def _called(self) -> dict[int, tuple[int, int]]:

@@ -209,14 +209,10 @@ class Needs:
         ]  # fmt: skip
 
     def _is_serializable(self, type_: int) -> bool:
-        return self._names.internal_type(type_).startswith("[") or any(
-            self._is_subtype(type_, each) for each in self._serializable
+        above = self._names.type_ids.get(_SERIALIZABLE)
+        return self._names.internal_type(type_).startswith("[") or (
+            above is not None and self._is_subtype(type_, above)
         )
-
-    @cached_property
-    def _serializable(self) -> list[int]:
-        types = range(len(self._names.columns.types))
-        return [each for each in types if self._names.internal_type(each) == _SERIALIZABLE]
 
     # --- names of bundles and resources
     def _texts_at(self, pointer: int) -> list[str]:

@@ -8,6 +8,7 @@ from cli.explain import Place, evidence
 from cli.naming import Names
 from cli.phrases import Phrases
 from cli.run import Run
+from cli.specification import source_file
 from cli.text import shown
 from cypher.schema import NONE
 from engine.chains import RULE
@@ -89,13 +90,3 @@ class Origins:
         if not below and origin.kind != RULE:
             at = f" in {self.place(origin.method, origin.offset)}" if origin.method >= 0 else ""
             yield f"{self.phrases.origin(origin, premise.chain.obj).rstrip(',')}{at}"
-
-
-def source_file(internal: str) -> str:
-    """Returns the usual source file of a class, with its folder: that of its outermost class.
-
-    >>> source_file("a/b/C$D"), source_file("$C")
-    ('a/b/C.java', '$C.java')
-    """
-    folder, slash, name = internal.rpartition("/")
-    return f"{folder}{slash}{name.split('$')[0] or name}.java"

@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 from cli.explain import Place
-from cli.export.inputs import PASSED_IN, Input, Inputs, Location, Reached
-from cli.export.origins import source_file
+from cli.export.inputs import Input, Inputs, Location, Reached
 from cli.run import Run
+from cli.specification import source_file
 from cli.version import version
 from engine.reflection import sources
 
@@ -28,7 +28,7 @@ _CWE_URI = "https://cwe.mitre.org/data/definitions/470.html"
 _LEVELS = {
     sources.REQUEST: "error", sources.SOCKET: "error",
     sources.STREAM: "warning", sources.FILE: "warning", sources.DATABASE: "warning", sources.RESOURCE: "warning",
-    PASSED_IN: "warning",
+    sources.ARGUMENT: "warning",
     sources.PROPERTY: "note", sources.ENVIRONMENT: "note", sources.NATIVE: "note",
 }  # fmt: skip
 # The most ways of a result: those of the nearest sources.

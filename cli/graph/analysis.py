@@ -6,14 +6,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from cli.graph.detail import Kept, everything, holding, kept_in, owners
+from cli.graph.detail import Kept, everything, kept_in, owners
 from cli.graph.frames import Numbers, Tables, choose, columns_of, digest, numbers, visible
 from cli.graph.inputs import Inputs
 from cli.graph.names import ElementNames
+from cli.strings import string_objects
 from cypher import graph, schema
 from cypher.schema import NONE, Int32, type_name
 from engine import heap
 from engine.flows import KINDS, Flows, flows_of
+from engine.sets import Sets
 
 # The kind of flow from a part of a string to the string.
 COMPUTED = "computed"
@@ -38,8 +40,7 @@ class Analysis:
     def add(self, detail: str) -> None:
         """Adds as much as `detail` says."""
         flows = flows_of(self._names.evidence)
-        whole = detail == graph.FULL
-        kept = everything(flows) if whole else kept_in(self._run, flows, self._inputs.strings(constant=False))
+        kept = everything(flows) if detail == graph.FULL else kept_in(self._run, flows)
         self._add_pointers(flows, kept)
         self._add_objects()
         self._add_sets(kept)
@@ -85,9 +86,9 @@ class Analysis:
 
     def _open_strings(self, flows: Flows) -> NDArray[np.bool_]:
         """Returns which pointers may refer to strings that are no constants; of a set's field, what flows there."""
-        points_to, found = self._result.points_to, np.zeros(flows.first_set + len(flows.set_of), np.bool_)
-        sets = holding(points_to, self._inputs.strings(constant=False))
-        found[: flows.first_set] = sets[points_to.representative]
+        found = np.zeros(flows.first_set + len(flows.set_of), np.bool_)
+        strings = string_objects(self._run, constant=False)
+        found[: flows.first_set] = Sets(self._result.points_to).holding(strings)
         found[flows.target[found[flows.source] & (flows.target >= flows.first_set)]] = True
         return found
 
@@ -258,10 +259,8 @@ class Analysis:
         entering, computed = self._inputs.entering(), self._inputs.computed()
         chosen = kept.pointers[entering.pointer]
         self._tables.add_edges("CallSite-ENTERS-Pointer", entering.site[chosen], entering.pointer[chosen])
-        points_to = self._result.points_to
-        strings = holding(points_to, self._inputs.strings(constant=True))
-        chosen = kept.pointers[computed.operand] & kept.pointers[computed.result]
-        chosen &= strings[points_to.representative[computed.operand]]
+        strings = Sets(self._result.points_to).holding(string_objects(self._run, constant=True))
+        chosen = kept.pointers[computed.operand] & kept.pointers[computed.result] & strings[computed.operand]
         site, operand, result = (column[chosen] for column in computed)
         columns = {
             "kind": pl.Series([COMPUTED]).new_from_index(0, len(site)),

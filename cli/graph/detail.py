@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cli.run import Run
+from cli.strings import string_objects
 from cypher.schema import Rows
 from engine import heap
 from engine.flows import Flows
 from engine.result import Result
 from engine.sets import Sets
-from engine.solver import PointsToRows
 
 
 class Kept(NamedTuple):
@@ -36,18 +36,18 @@ def everything(flows: Flows) -> Kept:
     return Kept(np.ones(flows.first_set + len(flows.set_of), np.bool_))
 
 
-def kept_in(run: Run, flows: Flows, strings: NDArray[np.bool_]) -> Kept:
+def kept_in(run: Run, flows: Flows) -> Kept:
     """Returns the variables of the application, and what holds objects that reflection may depend on.
 
     These are strings, classes, members and handles that are told apart, and what is unknown at a reflective call:
     so the slices, forward and backward, of all reflective calls are among them. They go on through computations, for
-    which all objects that are in `strings` are needed.
+    which all strings that are no constants are needed.
     """
     result, points_to = run.result, run.result.points_to
-    told = np.isin(result.objects.kind, sorted(heap.TRACKED)) | strings
+    told = np.isin(result.objects.kind, sorted(heap.TRACKED)) | string_objects(run, constant=False)
     told[[source.obj for each in result.reflective for source in each.sources if source.obj >= 0]] = True
     kept = np.zeros(flows.first_set + len(flows.set_of), np.bool_)
-    kept[: flows.first_set] = holding(points_to, told)[points_to.representative]
+    kept[: flows.first_set] = Sets(points_to).holding(told)
     kept[: flows.first_set] |= _application_variables(run, flows.first_set)
     for each in result.reflective:
         kept[[pointer for pointer in each.operands.values() if pointer >= 0]] = True
@@ -61,14 +61,6 @@ def kept_in(run: Run, flows: Flows, strings: NDArray[np.bool_]) -> Kept:
         variable = touched & (points_to.base[np.where(touched, other, 0)] < 0) & kept[other]
         kept[pointer[variable]] = True
     return Kept(kept)
-
-
-def holding(points_to: PointsToRows, told: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Returns which sets have one of these objects."""
-    masks = Sets(points_to).dense(np.flatnonzero(told).astype(np.int32), len(told))
-    before = np.concatenate(([0], np.cumsum((points_to.word & masks[points_to.key]) != 0)))
-    found: NDArray[np.bool_] = before[points_to.at[1:]] > before[points_to.at[:-1]]
-    return found
 
 
 def _application_variables(run: Run, number: int) -> NDArray[np.bool_]:

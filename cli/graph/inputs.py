@@ -11,19 +11,13 @@ from numpy.typing import NDArray
 
 from cli.graph.frames import choose, visible
 from cli.graph.names import ElementNames
-from cli.text import class_name
 from cypher import schema
 from cypher.schema import NONE, Int32, Int64
-from engine import heap
 from engine.computed import Computations
-from engine.constraints import STRING
 from engine.flow import Flow
 from engine.machine import STRING_ARRAY
-from engine.reflection.sources import COMPUTED, Source, sources_by_method
+from engine.reflection.sources import ARGUMENT, COMPUTED, CONCATENATION, Source, sources_by_method
 from engine.sites import ENTRY_POINT
-
-# The kind of input that `main` is called with; the others are those of `engine.reflection.sources`.
-ARGUMENT = "argument"
 
 
 class Entering(NamedTuple):
@@ -59,7 +53,12 @@ class Inputs:
                 by_method[method] = found
         rows = np.flatnonzero(np.isin(self._result.call_callee, list(by_method)))
         sites, callees = self._result.call_site[rows].tolist(), self._result.call_callee[rows].tolist()
-        return {site: by_method[callee] for site, callee in zip(sites, callees, strict=True)}
+        joined = dict.fromkeys(self._computations.concatenations().tolist(), CONCATENATION)
+        return joined | {site: by_method[callee] for site, callee in zip(sites, callees, strict=True)}
+
+    @cached_property
+    def _computations(self) -> Computations:
+        return Computations(Flow(self._names.evidence), self._run.names)
 
     def columns(self) -> dict[str, pl.Series]:
         """Returns of each call the kind of input that it brings, and what says which, if that is a constant."""
@@ -114,7 +113,7 @@ class Inputs:
     def entering(self) -> Entering:
         """Returns the pointers to which input comes: results of calls, and elements of the array for `main`."""
         of_calls = np.array([*self._sources], np.int64)
-        results = self._sites.result[of_calls].astype(np.int64)
+        results = np.array([*map(self._computations.result, self._sources)], np.int64)
         pairs = [(site, each) for site, elements in self._arguments.items() for each in elements]
         sites, elements = np.array(pairs, np.int64).reshape(-1, 2).T
         known = results >= 0
@@ -122,9 +121,9 @@ class Inputs:
 
     def computed(self) -> Computed:
         """Returns the strings from which others are computed, constants among them."""
-        computations = Computations(Flow(self._names.evidence), self._run.names)
+        computations = self._computations
         rows = [
-            (site, operand, int(self._sites.result[site]))
+            (site, operand, computations.result(site))
             for site, source in self._sources.items()
             if source.kind == COMPUTED
             for operand in dict.fromkeys(computations.operands(site))
@@ -132,10 +131,3 @@ class Inputs:
         site, operand, result = np.array(rows, np.int64).reshape(-1, 3).T
         kept = (operand >= 0) & (result >= 0)
         return Computed(site[kept], operand[kept], result[kept])
-
-    def strings(self, *, constant: bool) -> NDArray[np.bool_]:
-        """Returns which objects are strings: constants among them, or not."""
-        objects = self._result.objects
-        types = [type_ for type_, each in enumerate(self._names.class_names) if each == class_name(STRING)]
-        is_constant = np.isin(objects.kind, (heap.STRING, heap.GENERIC))
-        return np.isin(objects.type, types) & (constant | ~is_constant)

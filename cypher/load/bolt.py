@@ -116,25 +116,24 @@ def _write_or_refuse(
 def _write(
     transaction: ManagedTransaction, identity: str, phase: Phase, start: int, rows: list[tuple[Any, ...]]
 ) -> None:
-    """Writes those of the rows, the first of which is the phase's row `start`, that are not noted yet; notes them."""
+    """Notes the rows, the first of which is the phase's row `start`, and writes those that were not noted before."""
     end = start + len(rows)
     noted = transaction.run(
         "MATCH (g:Generation {id: $id}) SET g.locked = true REMOVE g.locked "
         "WITH g OPTIONAL MATCH (b:Batch {generation: $id, phase: $phase}) WHERE b.start < $end AND b.end > $start "
-        "WITH b ORDER BY b.start RETURN collect([b.start, b.end]) AS spans",
-        id=identity, phase=phase.name, start=start, end=end,
+        "WITH b ORDER BY b.start WITH collect([b.start, b.end]) AS spans "
+        "MERGE (n:Batch {id: $batch}) SET n.generation = $id, n.phase = $phase, n.start = $start, "
+        "n.end = CASE WHEN n.end > $end THEN n.end ELSE $end END RETURN spans",
+        batch=f"{identity} {phase.name} {start}", id=identity, phase=phase.name, start=start, end=end,
     ).single(strict=True)["spans"]  # fmt: skip
     for first, last in _gaps(noted, start, end):
-        lacking = rows[first - start : last - start]
-        transaction.run(phase.statement, rows=lacking, **phase.parameters).consume()
         transaction.run(
-            "CREATE (:Batch {id: $batch, generation: $id, phase: $phase, start: $start, end: $end})",
-            batch=f"{identity} {phase.name} {first}", id=identity, phase=phase.name, start=first, end=last,
-        ).consume()  # fmt: skip
+            phase.statement, rows=rows[first - start : last - start], **phase.parameters
+        ).consume()
 
 
 def _gaps(spans: Sequence[Sequence[int | None]], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yields the parts from `start` to `end` that no span covers; these are in order and apart.
+    """Yields the parts from `start` to `end` that no span covers; these are in order of their starts.
 
     >>> list(_gaps([[2, 4], [6, 7]], 0, 9))
     [(0, 2), (4, 6), (7, 9)]

@@ -2,6 +2,8 @@
 // description: The methods that a call instruction may run by the declared type of its receiver: what selection (JVMS 5.4.6) finds in each class below it that has instances.
 // paper: Sawin, Rountev. Assumption Hierarchy for a CHA Call Graph Construction Algorithm. SCAM 2011, § 2
 // head: (CallSite)-[:INFERRED_TARGET]->(Method)
+// formal: targets(i, m) :- declared(i, c), selector(i, s), subtype(t, c), ¬abstract(t), selects(t, s, m).
+// Differs: the paper says it in words; here subtype(c, c) holds as well, and a static or special call has the one method that it names.
 CALL () {
   MATCH (s:CallSite {generation: $generation, origin: 'bytecode'})
   WHERE s.kind <> 'virtual'

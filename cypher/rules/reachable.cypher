@@ -2,6 +2,9 @@
 // description: The methods that may run: what the JVM calls by itself, and what these call.
 // paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 5.1: calls
 // head: (Generation)-[:INFERRED_REACHES]->(Method)
+// formal: reachable(m) :- calledByJvm(m).
+// formal: reachable(m) :- reachable(n), contains(n, i), calls(i, m).
+// Differs: the paper says in words how the call graph is discovered; here calls is what was found then.
 MATCH (g:Generation {number: $generation})
 MATCH (s:CallSite {generation: $generation})-[:TARGETS]->(m:Method)
 WHERE NOT EXISTS { (s)<-[:CONTAINS]-(:Method) }

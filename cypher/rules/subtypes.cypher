@@ -2,6 +2,11 @@
 // description: Every proper supertype of a class, direct or not; arrays are covariant (JLS 4.10).
 // paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 5.4.1: subtype
 // head: (Class)-[:INFERRED_SUBTYPE_OF]->(Class)
+// formal: subtype(t1, t2) :- extends(t1, t2).
+// formal: subtype(t1, t2) :- implements(t1, t2).
+// formal: subtype(t1, t3) :- subtype(t1, t2), subtype(t2, t3).
+// formal: subtype(a1, a2) :- element(a1, t1), subtype(t1, t2), element(a2, t2).
+// Differs: the paper says in words what subtype holds, and computes it beforehand.
 CALL () {
   MATCH (c:Class {generation: $generation})-[:EXTENDS|IMPLEMENTS]->(d:Class)
   RETURN c, d

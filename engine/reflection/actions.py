@@ -13,6 +13,7 @@ from engine.reflection.relations import (
     FieldAt,
     FieldCall,
     InvokeCall,
+    Local,
     MethodAt,
     NewArray,
     NewInstanceCall,
@@ -29,6 +30,11 @@ def _instantiable(program: Program, type_: int) -> bool:
     return type_ >= 0 and not program.flags_of_type(type_) & (ABSTRACT | INTERFACE)
 
 
+def _default_constructor(program: Program, type_: int) -> int:
+    """Returns the constructor without parameters of a class that can be instantiated, or -1."""
+    return program.method_of(type_, "<init>", "()V") if _instantiable(program, type_) else -1
+
+
 @rule("newInstanceTargets.1", LIVSHITS)
 def class_new_instance(
     sites: Table[NewInstanceCall], classes: Table[ClassAt], program: Program
@@ -40,8 +46,23 @@ def class_new_instance(
     calls(i, m) :- newInstanceTargets(i, t), m = t + ".<init>".
     """
     for site, found in joined(sites, classes, receiver="pointer"):
-        if _instantiable(program, found.type):
-            constructor = program.method_of(found.type, "<init>", "()V")
+        constructor = _default_constructor(program, found.type)
+        if constructor >= 0:
+            yield NewInstanceTarget(site.site, constructor)  # type: ignore[arg-type]
+
+
+@rule("newInstanceTargets.local", LIVSHITS)
+def local_new_instance(
+    sites: Table[NewInstanceCall], local: Table[Local], classes: Table[ClassAt], program: Program
+) -> Iterator[NewInstanceTarget]:
+    """Finds the default constructors that `Class.newInstance` runs if its classes are constants of its method (§ 6.3).
+
+    newInstanceTargets(i, t) :- calls(i, "Class.newInstance"), actual(i, 0, v), local(i, v), points-to(v, c),
+                                classObject(c, t).
+    """
+    for site, operand in joined(sites, local, site="site"):
+        for found in classes.where(pointer=operand.pointer):
+            constructor = _default_constructor(program, found.type)
             if constructor >= 0:
                 yield NewInstanceTarget(site.site, constructor)  # type: ignore[arg-type]
 

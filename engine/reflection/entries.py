@@ -13,6 +13,7 @@ from engine.reflection.relations import (
     ForName,
     InitialiseCall,
     InitialisedBy,
+    Local,
     RelatedCall,
     StringAt,
     UnknownAt,
@@ -31,6 +32,22 @@ def class_objects(sites: Table[ForName], names: Table[StringAt], program: Progra
         type_ = class_named(program, name.text)
         if type_ >= 0:
             yield ClassObject(site.site, type_)  # type: ignore[arg-type]
+
+
+@rule("classObjects.local", LIVSHITS)
+def local_class_objects(
+    sites: Table[ForName], local: Table[Local], names: Table[StringAt], program: Program
+) -> Iterator[ClassObject]:
+    """Resolves `Class.forName` if all its names are constants of its method (§ 6.3).
+
+    classObjects(i, t) :- calls(i, "Class.forName"), actual(i, 1, v), local(i, v), points-to(v, s),
+                          string2class(s, t).
+    """
+    for site, operand in joined(sites, local, site="site"):
+        for name in names.where(pointer=operand.pointer):
+            type_ = class_named(program, name.text)
+            if type_ >= 0:
+                yield ClassObject(site.site, type_)  # type: ignore[arg-type]
 
 
 @rule("calls.clinit", LIVSHITS)

@@ -61,9 +61,13 @@ class MethodTypeAt(NamedTuple):
 
 
 class UnknownAt(NamedTuple):
-    """Holds if `pointer` may be a string, class, method or field object or handle of which nothing is known."""
+    """Holds if `pointer` may be a string, class, method or field object or handle of which nothing is known.
+
+    `made` is the reflective call that returned it, -1 if none did.
+    """
 
     pointer: Variable
+    made: CallSite
 
 
 class MethodTypeObject(NamedTuple):
@@ -86,6 +90,24 @@ class ForName(NamedTuple):
     site: CallSite
     name: Variable
     initialises: int
+
+
+class Local(NamedTuple):
+    """Holds if all that may be at `pointer`, an operand of `site`, comes from constants of the same method."""
+
+    site: CallSite
+    pointer: Variable
+
+
+class ResultCast(NamedTuple):
+    """Holds if what `site` returns is cast to `type` on every way on which its method goes on.
+
+    `inside` is 1 in the JDK's code, where its own classes are confined (see `engine.confined`).
+    """
+
+    site: CallSite
+    type: Type
+    inside: int
 
 
 class GetMember(NamedTuple):

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# Kinds of source.
+from cypher.program import STRING_CONCAT
+
+# What the JVM calls `main` with, or an unknown caller an entry; the kinds of source that calls are of follow.
+ARGUMENT = "argument"
 PROPERTY, ENVIRONMENT, FILE, STREAM, SOCKET, RESOURCE, DATABASE, REQUEST, NATIVE, COMPUTED, NAME = (
     "system property", "environment", "file", "stream", "socket", "resource", "database", "request", "native code",
     "computed string", "name of a program element",
@@ -44,7 +47,7 @@ SOURCES: tuple[Source, ...] = (
     *_each(RESOURCE, "java/util/ResourceBundle", "getString getObject getStringArray", 1),
     *_each(RESOURCE, "java/util/jar/Attributes", "getValue", 1),
     *_each(RESOURCE, "java/util/prefs/Preferences", "get", 1),
-    *_each(FILE, "java/nio/file/Files", "readString readAllLines lines list walk readSymbolicLink"),
+    *_each(FILE, "java/nio/file/Files", "readString readAllLines readAllBytes lines list walk readSymbolicLink"),
     *_each(FILE, "java/io/File", "list listFiles getName getPath getAbsolutePath getCanonicalPath toString"),
     *_each(FILE, "java/io/RandomAccessFile", "readLine readUTF"),
     *_each(FILE, "java/util/zip/ZipEntry", "getName"),
@@ -70,8 +73,10 @@ SOURCES: tuple[Source, ...] = (
         )
     ),
     *_each(COMPUTED, "java/lang/String", _STRINGS),
-    *_each(COMPUTED, "java/lang/StringBuilder", "toString substring"),
-    *_each(COMPUTED, "java/lang/StringBuffer", "toString substring"),
+    *_each(COMPUTED, "java/lang/String", "<init>"),
+    *_each(COMPUTED, "java/lang/StringBuilder", "toString substring subSequence"),
+    *_each(COMPUTED, "java/lang/StringBuffer", "toString substring subSequence"),
+    *_each(COMPUTED, "java/util/StringJoiner", "toString"),
     *_each(COMPUTED, "java/io/StringWriter", "toString"),
     *_each(COMPUTED, "java/io/CharArrayWriter", "toString"),
     *_each(COMPUTED, "java/io/ByteArrayOutputStream", "toString"),
@@ -94,6 +99,8 @@ SOURCES: tuple[Source, ...] = (
         for source in _each(NAME, f"java/lang/reflect/{owner}", "getName toString toGenericString")
     ),
 )  # fmt: skip
+# What instructions that concatenate strings return.
+CONCATENATION = Source(COMPUTED, STRING_CONCAT, "makeConcatWithConstants")
 
 
 def sources_by_method() -> dict[tuple[str, str], Source]:

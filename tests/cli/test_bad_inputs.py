@@ -131,11 +131,6 @@ def test_h06_no_main_class(heliograph: Heliograph, jdk: Path, tmp_path: Path) ->
     assert (without.code, "A has no main method" in without.errors) == (3, True)
 
 
-def test_h07_there_are_no_files_that_say_what_reflection_does(heliograph: Heliograph) -> None:
-    # Once there are: bad syntax ends with 2 and names line and column; what matches nothing is SPEC-UNMATCHED.
-    assert "--spec" not in heliograph("analyze", "--help").output
-
-
 # --- limits
 
 

@@ -156,7 +156,7 @@ def test_version_and_help_come_without_numpy() -> None:
 
 COMMANDS = [
     "analyze", "demo", "sites", "explain", "callgraph", "census", "diff", "export callgraph",
-    "export tamiflex", "runs list", "runs remove", "cache list", "cache clear", "cache path",
+    "export tamiflex", "report livshits", "runs list", "runs remove", "cache list", "cache clear", "cache path",
 ]  # fmt: skip
 
 

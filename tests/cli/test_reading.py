@@ -21,7 +21,9 @@ def answer(heliograph: Heliograph, *arguments: str | Path) -> Any:
 
 def test_sites_have_what_other_tools_rely_on(heliograph: Heliograph, folder: Path) -> None:
     found = answer(heliograph, "sites", "--run", folder)
-    assert found[0] == {
+    first = found[0]
+    (source,), (derivation,) = first.pop("sources"), first.pop("derivations")
+    assert first == {
         "site": "demo.Main.main([Ljava/lang/String;)V@3",
         "caller": "demo.Main.main",
         "callerDescriptor": "([Ljava/lang/String;)V",
@@ -31,14 +33,31 @@ def test_sites_have_what_other_tools_rely_on(heliograph: Heliograph, folder: Pat
         "status": "resolved",
         "targets": ["demo.Plugin"],
         "reason": "",
-        "sources": [{"kind": "constant", "text": "demo.Plugin"}],
+        "assumes": [],
     }
+    path = source.pop("path")
+    assert source == {"kind": "constant", "text": "demo.Plugin", "key": ""}
+    assert [(each["kind"], each["line"]) for each in path] == [("static-store", 6), ("static-load", 9)]
+    assert path[0].keys() == {"kind", "method", "line", "offset", "text"}
+    assert path[0]["text"].startswith('constant "demo.Plugin" is assigned to static field demo.Main.chosen')
+    (premise,) = derivation.pop("premises")
+    assert derivation == {
+        "target": "demo.Plugin",
+        "rule": "classObjects",
+        "paper": "Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005",
+    }
+    assert premise == {"operand": "name", "text": "demo.Plugin", "derivation": None, "path": path}
     by_line = {(each["line"], each["api"].rpartition(".")[2]): each for each in found}
     assert by_line[10, "newInstance"]["targets"] == ["demo.Plugin.<init>()V"]
+    (invoked,) = by_line[13, "invoke"]["derivations"]
+    assert (invoked["rule"], invoked["premises"][0]["derivation"]["rule"]) == (
+        "resolvedInvoke",
+        "methodObject",
+    )
     assert by_line[13, "invoke"]["targets"] == ["demo.Plugin.greet(Ljava/lang/String;)V"]
     assert by_line[14, "forName"]["status"] == "unresolved"
     assert by_line[14, "forName"]["reason"] == "unknown-name"
-    assert {each["kind"] for each in by_line[14, "forName"]["sources"]} == {"unknown"}
+    assert {each["kind"] for each in by_line[14, "forName"]["sources"]} == {"argument"}
     assert by_line[15, "forName"]["status"] == "resolved"
     assert by_line[15, "forName"]["reason"] == "class-absent"
     assert by_line[15, "forName"]["targets"] == []

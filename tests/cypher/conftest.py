@@ -18,8 +18,9 @@ from cypher.server.configuration import DEFAULT_VERSION
 from cypher.server.managed import Managed
 from tests.cli.conftest import classes, folder, javac, jdk, run
 from tests.conftest import CACHE
+from tests.engine.conftest import kernel
 
-__all__ = ["classes", "folder", "javac", "jdk", "run"]
+__all__ = ["classes", "folder", "javac", "jdk", "kernel", "run"]
 
 JARS = CACHE / "neo4j"
 

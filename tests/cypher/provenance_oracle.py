@@ -12,6 +12,7 @@ from neo4j.graph import Path
 from cli.graph.inputs import Inputs
 from cli.graph.names import ElementNames
 from cli.run import Run
+from cli.strings import string_objects
 from cypher.schema import NONE, Int32
 from engine.chains import ENTRY, SOURCE
 from engine.flow import RETURN
@@ -40,7 +41,7 @@ class Oracle:
         self._columns = Columns(names.evidence, run.result.derived)
         self._provenance = Provenance(names.evidence, run.result.reflective, run.result.derived, run.names)
         self._computed = {(operand, result) for _, operand, result in zip(*inputs.computed(), strict=True)}
-        self._open = np.flatnonzero(inputs.strings(constant=False)).astype(np.int32)
+        self._open = np.flatnonzero(string_objects(run, constant=False)).astype(np.int32)
         self.sources: dict[int, set[int]] = {}
         self._entering: dict[int, set[int]] = {}
         for source, pointer in zip(*(each.tolist() for each in inputs.entering()), strict=True):

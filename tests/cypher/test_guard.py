@@ -564,6 +564,7 @@ ELSEWHERE = {
     ("cypher/asking.py", "text"): "what somebody typed, or a query of the catalogue",
     ("cypher/asking.py", "query"): "the same",
     ("cypher/asking.py", "query.text"): "the same",
+    ("cypher/closure.py", "text"): "of a rule's file, or of closure_rows",
     ("cypher/inference.py", "text"): "of a rule's file, or of statements.delete_rounds() and delete_labels()",
     ("cypher/load/generations.py", "statement"): "of statements.constraints()",
     ("cypher/load/bolt.py", "phase.statement"): "of statements.create_nodes() and create_edges()",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import defaultdict
 from collections.abc import Iterator
@@ -25,10 +26,12 @@ from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, PHANTOM, PRIVATE
 from cypher.schema import NONE, VIRTUAL
 from cypher.server.managed import Managed
 from cypher.server.progress import silently
+from engine import heap
 from engine.flows import KINDS, flows_of
 from engine.hierarchy import Hierarchy, Method, Type
 from engine.reflection import api
-from engine.result import PARTIAL, RESOLVED, UNRESOLVED
+from engine.result import PARTIAL, RESOLVED, UNRESOLVED, ReflectiveSite
+from engine.sets import Sets
 from engine.sites import BYTECODE, ORIGINS
 from tests.cli.conftest import run_command
 from tests.fixture_analysis import heliograph
@@ -36,6 +39,13 @@ from tests.fixture_harness import build, fixtures
 
 Pairs = set[tuple[int, int]]
 ROLES = (api.CLASS_NEW, api.CONSTRUCTOR_NEW)
+# By the call that takes a member's name, what leads there.
+MEMBERS = {
+    f"java.lang.Class.get{declared}{member}": type_
+    for member, type_ in (("Method", "LEADS_TO_INVOKE"), ("Field", "LEADS_TO_FIELD"))
+    for declared in ("", "Declared")
+}
+LEADING = ("LEADS_TO_FOR_NAME", *sorted(set(MEMBERS.values())))
 KINDS_OF_CALL = ("static", "special", "virtual")
 
 
@@ -46,10 +56,13 @@ def test_rules_come_behind_what_they_need() -> None:
     for before, after in (
         ("subtypes", "dispatch"),
         ("leadsToForName", "specPts"),
+        ("leadsToInvoke", "specPts"),
+        ("leadsToField", "specPts"),
         ("subtypes", "castNarrowing"),
     ):
         assert order.index(before) < order.index(after)
-    assert [each.name for each in chosen(["specPts"])] == ["leadsToForName", "specPts"]
+    *premises, last = (each.name for each in chosen(["specPts"]))
+    assert (sorted(premises), last) == (["leadsToField", "leadsToForName", "leadsToInvoke"], "specPts")
     assert {each.name for each in chosen([])} == set(order)
     with pytest.raises(Unknown, match=r"there is no rule specpts; there are .*specPts"):
         chosen(["specpts"])
@@ -69,13 +82,30 @@ def test_no_rule_derives_what_is_loaded_or_another_derives() -> None:
     [
         "MATCH (n) RETURN n",
         "// title: a\n// description: b\n// paper: c\n",
-        "// title: a\n// description: b\n// paper: c\n// head: Class\n",
-        "// title: a\n// paper: c\n// description: b\n// head: (A)-[:B]->(C)\n",
+        "// title: a\n// description: b\n// paper: c\n// head: Class\n// formal: d(x).\n",
+        "// title: a\n// paper: c\n// description: b\n// head: (A)-[:B]->(C)\n// formal: d(x).\n",
+        "// title: a\n// description: b\n// paper: c\n// head: (A)-[:B]->(C)\n",
+        "// title: a\n// description: b\n// paper: c\n// head: (A)-[:B]->(C)\n// Differs: e.\n// formal: d(x).\n",
     ],
 )
 def test_headers_of_another_form_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^broken: "):
         parsed("broken", text)
+
+
+def test_headers_have_clauses_and_where_the_statements_depart_from_them() -> None:
+    header = "// title: a\n// description: b\n// paper: c\n// head: (A:B)\n// formal: d(x) :- e(x).\n// formal: d(0).\n"
+    same, other = parsed("same", header), parsed("other", header + "// Differs: f.\n// formal: g(x).\n")
+    assert same.formal == other.formal == ("d(x) :- e(x).", "d(0).")
+    assert (same.differs, other.differs) == ("", "f.")
+
+
+def test_clauses_are_of_what_the_rules_are_named_after() -> None:
+    """Those of Livshits et al. are found by the paper's names."""
+    for each in rules():
+        if each.paper.endswith(f": {each.name}"):
+            assert each.formal[0].startswith(f"{each.name}("), each.name
+        assert all(re.fullmatch(r"\w+\(\w+(, \w+)?\) :- .+\)\.", clause) for clause in each.formal), each.name
 
 
 # --- what they start from, and what they derive
@@ -275,8 +305,13 @@ def computed_from(loaded: Loaded) -> dict[int, set[int]]:
     return found
 
 
-def leads(loaded: Loaded) -> Pairs:
-    """Returns the pointers that lead to the names of `forName` calls, with these."""
+def leading(site: ReflectiveSite) -> str:
+    """Returns the relationship type for what leads to the name at a call, "" if no rule asks for that name."""
+    return "LEADS_TO_FOR_NAME" if site.role == api.FOR_NAME else MEMBERS.get(site.api, "")
+
+
+def leads(loaded: Loaded) -> dict[str, Pairs]:
+    """Returns the pointers that lead to the names at calls, with these, by relationship type."""
     found = flows_of(ElementNames(loaded.run).evidence)
     inputs = loaded.labelled("Input")
     before: dict[int, set[int]] = defaultdict(set)
@@ -286,22 +321,23 @@ def leads(loaded: Loaded) -> Pairs:
         assert KINDS[kind] != COMPUTED
         before[target].add(source)
     computed = computed_from(loaded)
-    pairs: Pairs = set()
+    pairs: dict[str, Pairs] = defaultdict(set)
     for each in loaded.run.result.reflective:
-        if each.role == api.FOR_NAME and each.operands.get("name", NONE) != NONE:
+        if (type_ := leading(each)) and each.operands.get("name", NONE) != NONE:
             waiting = [each.operands["name"]]
             while waiting:
                 pointer = waiting.pop()
-                if (pointer, each.site) not in pairs:
-                    pairs.add((pointer, each.site))
+                if (pointer, each.site) not in pairs[type_]:
+                    pairs[type_].add((pointer, each.site))
                     waiting += (computed if pointer in inputs else before)[pointer]
     return pairs
 
 
-def test_leads_to_for_name(loaded: Loaded) -> None:
+def test_what_leads_to_names(loaded: Loaded) -> None:
     expected = leads(loaded)
-    assert loaded.pairs("LEADS_TO_FOR_NAME") == expected
-    assert expected
+    for type_ in LEADING:
+        assert loaded.pairs(type_) == expected[type_]
+        assert expected[type_] or loaded.name != "inference-fixtures"
 
 
 def test_specification_points(loaded: Loaded) -> None:
@@ -313,9 +349,27 @@ def test_specification_points(loaded: Loaded) -> None:
         if source in open_ and target not in inputs
     }
     after |= {target for target, parts in computed_from(loaded).items() if target in inputs and parts & open_}
-    expected = {(pointer, site) for pointer, site in leads(loaded) if pointer in open_ - after}
-    assert loaded.pairs("SPECIFICATION_POINT") == expected
-    assert expected or loaded.name != "inference-fixtures"
+    begin, pairs = open_ - after, leads(loaded)
+    expected = {type_: {pair for pair in pairs[type_] if pair[0] in begin} for type_ in LEADING}
+    assert loaded.pairs("SPECIFICATION_POINT") == set().union(*expected.values())
+    assert all(expected[type_] for type_ in LEADING) or loaded.name != "inference-fixtures"
+
+
+def test_names_of_classes_methods_and_fields(loaded: Loaded) -> None:
+    names, objects = loaded.run.names, loaded.run.result.objects
+    columns = names.columns
+    of_members = {
+        "MethodString": {names.texts[each] for each in columns.methods[:, 2].tolist()},
+        "FieldString": {names.texts[each] for each in columns.fields[:, 2].tolist()},
+    }
+    of_classes = {each.replace("/", ".") for each in names.type_ids if not each.startswith("[")}
+    for label, known in {"TypeString": of_classes, **of_members}.items():
+        named = np.zeros(len(objects.kind), np.bool_)
+        for each in np.flatnonzero(objects.kind == heap.STRING).tolist():
+            named[each] = names.constant(int(objects.payload[each])) in known
+        expected = np.flatnonzero(Sets(loaded.run.result.points_to).holding(named)).tolist()
+        assert sorted(loaded.labelled(label)) == expected
+        assert expected or loaded.name != "inference-fixtures"
 
 
 def test_cast_narrowing(loaded: Loaded) -> None:

@@ -405,8 +405,11 @@ def test_concatenation_makes_a_string_and_asks_its_arguments_for_theirs() -> Non
     assert [
         (program.name_of_type(type_), target) for type_, target in listed(found, New, "type", "target")
     ] == [("java/lang/String", 3)]
-    assert calls_of(program, found) == [("VIRTUAL", "A.toString()Ljava/lang/String;", [(0, 11)])]
-    assert listed(found, Invoke, "result", "thrown", "offset") == [(-1, 2, 5)]
+    (joined, asked) = calls_of(program, found)
+    assert joined == ("STATIC", "", [(0, 10), (1, 11)])
+    assert asked == ("VIRTUAL", "A.toString()Ljava/lang/String;", [(0, 11)])
+    assert listed(found, Invoke, "result", "thrown", "offset") == [(3, -1, 5), (-1, 2, 5)]
+    assert program.name_of_type(int(found[Invoke].declared[0])) == CONCAT[0]
 
 
 @pytest.mark.parametrize(
@@ -539,11 +542,13 @@ def test_call_sites_of_bytecode_come_before_those_of_invokedynamic() -> None:
     ]
     program = program_of(*classes, Class("A", methods=(Method("m"),)))
     found = facts(program, "M.main", "N.main")
-    assert found[Invoke].site.tolist() == [0, 1, 2, 3]
-    assert found[Invoke].offset.tolist() == [9, 9, 5, 5]
+    assert found[Invoke].site.tolist() == [0, 1, 2, 3, 4, 5]
+    assert found[Invoke].offset.tolist() == [9, 9, 5, 5, 5, 5]
     assert listed(found, Argument, "site", "position", "variable") == [
         (0, 0, 3),
         (1, 0, 1003),
         (2, 0, 4),
-        (3, 0, 1004),
+        (3, 0, 4),
+        (4, 0, 1004),
+        (5, 0, 1004),
     ]

@@ -23,6 +23,7 @@ from cypher.schema import (
     Invoke,
     Load,
     New,
+    ResultCast,
     StaticLoad,
     StaticStore,
     Store,
@@ -519,6 +520,7 @@ def test_variables_and_sites_are_renumbered_and_none_stays() -> None:
         ("argument", 0, 2, 0),
         ("argument", 1, 0, 0),
         ("exact_argument", 1, 2, 1, 0, -1),
+        ("result_cast", 1, "A"),
     )
     program = program_of(
         Class("A", methods=(Method("m", "(ILjava/lang/Object;)V", rows=rows, variables=9), main(*rows))),
@@ -545,6 +547,8 @@ def test_variables_and_sites_are_renumbered_and_none_stays() -> None:
     exact = listed(found, ExactArgument, "site", "position", "length", "index", "variable")
     second = [site for site, offset in listed(found, Invoke, "site", "offset") if offset == 5]
     assert sorted(exact) == [(site, 2, 1, 0, -1) for site in second]
+    casts = listed(found, ResultCast, "site", "type")
+    assert sorted(casts) == [(site, program.type_named("A")) for site in second]
 
 
 def test_arguments_come_by_site_and_position_whatever_the_order_of_the_unit() -> None:

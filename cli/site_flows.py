@@ -1,0 +1,79 @@
+"""What flows to reflective calls, and by which rules they have their targets: for `sites --format json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from cli.explain import Explainer, PrintedStep, step_document
+from cli.naming import Names
+from cli.run import Run
+from engine.provenance import Inference
+from engine.result import ReflectiveSite, Target
+
+
+class SiteFlows:
+    """Puts sources and derivations of the reflective calls of one run into documents.
+
+    With `facts`, steps are as `explain` has them; without, they say what happens where.
+    """
+
+    def __init__(self, run: Run, *, facts: bool = False) -> None:
+        self._names, self._facts = run.names, facts
+        self._explainer = Explainer(run.names, run.result, bulk=True)
+
+    def sources(self, site: ReflectiveSite) -> list[dict[str, Any]]:
+        """Returns the constants, the input and the unknown values that come to a call, each with its way."""
+        found: dict[tuple[object, ...], dict[str, Any]] = {}
+        arriving = self._explainer.provenance.arriving(site.site)
+        for premise, steps in self._explainer.ways(arriving):
+            kind, text, key = self._explainer.origin(premise)
+            begin = premise.chain.origin
+            place = (kind, text, begin.method, begin.offset)
+            if place not in found:
+                found[place] = {"kind": kind, "text": text, "key": key, "path": self._path(steps)}
+        for source in site.sources:
+            if source.obj < 0:
+                document = {"kind": source.kind, "text": source.text, "key": "", "path": []}
+                found.setdefault((source.kind, source.text), document)
+        return list(found.values())
+
+    def derivations(self, site: ReflectiveSite) -> list[dict[str, Any]]:
+        """Returns by which rule, and from which operands, a call has each target, in the order of their names."""
+        named = sorted((target_name(self._names, each), each.id, each) for each in site.targets)
+        found = ((name, self._explainer.provenance.derivation(site.site, each)) for name, _, each in named)
+        return [{"target": name, **self._derivation(each)} for name, each in found if each is not None]
+
+    def _derivation(self, found: Inference) -> dict[str, Any]:
+        return {
+            "rule": found.derived.rule,
+            "paper": found.derived.paper,
+            "premises": [
+                {
+                    "operand": each.operand,
+                    "text": self._explainer.origin(each)[1],
+                    "derivation": self._derivation(each.because) if each.because is not None else None,
+                    "path": self._path(self._explainer.chain(each)),
+                }
+                for each in found.premises
+            ],
+        }
+
+    def _path(self, steps: Iterable[PrintedStep]) -> list[dict[str, Any]]:
+        """Returns steps for programs, in their order."""
+        if self._facts:
+            return [step_document(number, each) for number, each in enumerate(steps, 1)]
+        return [
+            {
+                "kind": each.kind, "method": each.place.method, "line": each.place.line, "offset": each.place.offset,
+                "text": each.text,
+            }
+            for each in steps
+        ]  # fmt: skip
+
+
+def target_name(names: Names, target: Target) -> str:
+    """Returns a target as `a.b.C`, `a.b.C.m(I)V` or `a.b.C.f`."""
+    if target.kind == "type":
+        return names.type(target.id)
+    return str(names.method(target.id)) if target.kind == "method" else names.field(target.id)

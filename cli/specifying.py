@@ -1,0 +1,110 @@
+"""`heliograph spec`: the points of a program of which a user has to say what enters there, as a file to fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cli.casts import CAUSES, Casts
+from cli.explain import Place
+from cli.export.inputs import Input, Inputs
+from cli.run import Run
+from cli.specification import NOTHING, Point
+from cli.summary import application_sites
+from engine import heap
+from engine.reflection import api, sources
+from engine.result import RESOLVED, ReflectiveSite
+
+_HEADER = f"""\
+# What names enter this program? Fill in the lines below and give this file to `heliograph analyze --spec`.
+#
+#   loadImpl() @ 43 InetAddress.java:1231 => java.net.Inet4AddressImpl
+#
+# says what may come to the reflective call, or out of the other call, at that place; several lines list several names,
+# and `{NOTHING}` says that there is none. At a call that acts on a method or field, write a.b.C.name; at one that asks
+# for a member, that or its name alone. It is enough to fill in either where a name enters or the call that it reaches.
+# Lines that are no comments were found by casts of what is made of a class: strike out what can't be.
+"""
+_MOST = 20  # candidates that are listed for a call
+# What is specified at a call, by its role.
+_WANTED = {
+    api.FOR_NAME: "the name of a class",
+    api.GET_MEMBER: "the name of a member",
+    api.CLASS_NEW: "a class",
+    api.CONSTRUCTOR_NEW: "a class",
+    api.INVOKE: "a method",
+    api.FIELD_GET: "a field",
+    api.FIELD_SET: "a field",
+}
+
+
+class Need(NamedTuple):
+    """A reflective call that is open for want of something that enters the program, at `place`.
+
+    `inputs` is what may come to it, `candidates` are names that casts suggest, `cause` is why casts don't tell.
+    """
+
+    site: ReflectiveSite
+    place: Place
+    inputs: tuple[Input, ...]
+    candidates: tuple[str, ...]
+    cause: str
+
+
+def needs(run: Run, everything: bool) -> Iterator[Need]:
+    """Yields the calls of the application, or of all code, that are open and depend on no other reflective call."""
+    inputs, casts = Inputs(run), Casts(run)
+    chosen = run.result.reflective if everything else application_sites(run.result, run.names)
+    wanted = [each for each in chosen if _is_first(run, each)]
+    reached = {each.site.site: each.inputs for each in inputs.reaching(wanted)}
+    for site in wanted:
+        yield Need(
+            site, inputs.origins.place_of(site.site), reached.get(site.site, ()),
+            tuple(casts.candidates(site)) if site.role == api.FOR_NAME else (), casts.cause(site),
+        )  # fmt: skip
+
+
+def _is_first(run: Run, site: ReflectiveSite) -> bool:
+    """Returns whether something unknown comes to a call that no other reflective call returned."""
+    objects = run.result.objects
+    return site.status != RESOLVED and any(
+        each.kind == "unknown"
+        and (
+            each.obj < 0 or int(objects.kind[each.obj]) != heap.UNKNOWN or int(objects.payload[each.obj]) < 0
+        )
+        for each in site.sources
+    )
+
+
+def lines(run: Run, everything: bool) -> Iterator[str]:
+    """Yields the lines of the file."""
+    yield _HEADER
+    for need in needs(run, everything):
+        yield "\n"
+        name = ".".join(need.site.api.rsplit(".", 2)[-2:])
+        because = f" ({CAUSES[need.cause]})" if need.cause else ""
+        wanted = _wanted(need.site)
+        yield f"# {need.place.method.partition('(')[0]} calls {name}: {wanted} is needed{because}.\n"
+        for each in need.inputs:
+            source = each.way[0]
+            yield f"# From {each.kind}: {source.text}, in {source.place}\n"
+            if each.kind not in (sources.ARGUMENT, sources.NATIVE):
+                yield f"# {point_of(source.place)} =>\n"
+        here = point_of(need.place)
+        for candidate in need.candidates[:_MOST]:
+            yield f"{here} => {candidate}\n"
+        if len(need.candidates) > _MOST:
+            yield f"# … and {len(need.candidates) - _MOST:,} more classes\n"
+        yield f"# {here} =>\n"
+
+
+def _wanted(site: ReflectiveSite) -> str:
+    if site.role == api.GET_MEMBER and site.reason == "unknown-class":
+        return "a class" if site.api.endswith("Constructor") else "a member a.b.C.name"
+    return _WANTED[site.role]
+
+
+def point_of(place: Place) -> Point:
+    """Returns a place as a point of the specification."""
+    method = place.method.partition("(")[0].rpartition(".")[2]
+    return Point(method, place.offset, place.file, place.line)

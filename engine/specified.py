@@ -1,0 +1,126 @@
+"""Enters what a user specifies (`engine.specification`): names at reflective calls, results of other calls."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+
+from cypher import schema
+from cypher.schema import NONE, Facts
+from engine import heap
+from engine.constraints import STRING, Constraints
+from engine.models import SiteCall
+from engine.openness import NAME, SUBJECT
+from engine.reflection import api
+from engine.reflection import relations as rel
+from engine.reflection.api import Api
+from engine.reflection.names import class_named
+from engine.rules import Rules
+from engine.specification import Specification
+
+_NAMED = (api.FOR_NAME, api.GET_MEMBER)
+_CALLS: dict[str, Any] = {
+    api.CLASS_NEW: rel.NewInstanceCall,
+    api.CONSTRUCTOR_NEW: rel.ConstructorCall,
+    api.INVOKE: rel.InvokeCall,
+}
+
+
+class Specified:
+    """`operands` has those of each reflective call of which a user has said what they are; `answered` are other calls.
+
+    What comes to an operand besides stays there: a specification adds targets, and never takes any.
+    """
+
+    def __init__(self, constraints: Constraints, rules: Rules, specification: Specification) -> None:
+        self._constraints, self._program = constraints, constraints.program
+        self._rules, self._specification = rules, specification
+        self._offsets = np.array(sorted(specification.offsets), np.int32)
+        self.operands: dict[int, frozenset[str]] = {}
+        self.answered: set[int] = set()
+
+    def enter(self, each: Api, call: SiteCall) -> None:
+        """Tells the rules what is specified for a reflective call."""
+        texts = self._specification.at(call.method, call.offset) if self._offsets.size else None
+        if texts is None or each.role not in (*_CALLS, *_NAMED, api.FIELD_GET, api.FIELD_SET):
+            return
+        plain = each.role == api.FOR_NAME or (each.role == api.GET_MEMBER and each.named >= 0)
+        whole = [text for text in texts if each.role == api.GET_MEMBER and "." in text]
+        settled = {NAME} if plain else {SUBJECT}
+        self.operands[call.site] = frozenset(settled | ({NAME, SUBJECT} if whole or not texts else set()))
+        for text in texts:
+            for row in self._rows(each, call, text):
+                self._rules.add({type(row): [row]})
+
+    def _rows(self, each: Api, call: SiteCall, text: str) -> Iterator[Any]:
+        """Yields the call once more, with other operands in place of those that are specified, and what these are."""
+        site: Any = call.site
+        subject: Any = call.argument(each.subject) if each.subject >= 0 else NONE
+        operand: Any = self._constraints.fresh()
+        if each.role == api.FOR_NAME:
+            yield rel.ForName(site, operand, int(each.initialises))
+            yield rel.StringAt(operand, text)
+        elif each.role == api.GET_MEMBER and each.named < 0:
+            yield rel.GetMember(site, each.sort, int(each.declared), operand, NONE)  # type: ignore[arg-type]
+            yield from self._class_at(operand, text)
+        elif each.role == api.GET_MEMBER:
+            owner, _, name = text.rpartition(".")
+            if owner:
+                subject = self._constraints.fresh()
+                yield from self._class_at(subject, owner)
+            yield rel.GetMember(site, each.sort, int(each.declared), subject, operand)
+            yield rel.StringAt(operand, name)
+        elif each.role == api.CLASS_NEW:
+            yield rel.NewInstanceCall(site, operand)
+            yield from self._class_at(operand, text)
+        elif each.role in _CALLS:
+            yield _CALLS[each.role](site, operand)
+            member = text if each.role == api.INVOKE else f"{text}.<init>"
+            yield from self._members_at(operand, member, fields=False)
+        else:
+            yield rel.FieldCall(site, operand, int(each.role == api.FIELD_SET))
+            yield from self._members_at(operand, text, fields=True)
+
+    def _class_at(self, operand: Any, text: str) -> Iterator[rel.ClassAt]:
+        type_: Any = class_named(self._program, text)
+        if type_ >= 0:
+            yield rel.ClassAt(operand, type_)
+
+    def _members_at(self, operand: Any, text: str, *, fields: bool) -> Iterator[Any]:
+        owner, _, name = text.rpartition(".")
+        type_ = class_named(self._program, owner)
+        program = self._program
+        listed, named, at = (
+            (program.fields_of, program.name_of_field, rel.FieldAt)
+            if fields
+            else (program.methods_of, program.name_of_method, rel.MethodAt)
+        )
+        for member in listed(type_) if type_ >= 0 else ():
+            if named(member)[1] == name:
+                yield at(operand, member)  # type: ignore[arg-type]
+
+    def answer(self, facts: Facts, reflective: Collection[int]) -> Iterator[int]:
+        """Has calls of a batch that are not reflective return the texts that are specified for them; yields these.
+
+        They return a string of unknown text as well, so that nothing is lost that follows from one.
+        """
+        if not self._offsets.size:
+            return
+        invoke = facts[schema.Invoke]
+        constraints = self._constraints
+        for row in np.flatnonzero(np.isin(invoke.offset, self._offsets) & (invoke.result >= 0)).tolist():
+            site, method, offset, result = (
+                int(getattr(invoke, name)[row]) for name in ("site", "method", "offset", "result")
+            )
+            texts = self._specification.at(method, offset) if site not in reflective else None
+            if texts is None:
+                continue
+            unknown = constraints.object(heap.UNKNOWN, self._program.type_named(STRING), method, offset, site)
+            constraints.put(result, unknown)
+            for text in map(self._program.text_of, texts):
+                constraints.put(result, constraints.text_object(text))
+                constraints.add(schema.StringConstant, method, offset, text, result)
+            self.answered.add(site)
+            yield site

@@ -1,0 +1,262 @@
+"""Chains in bulk: the ways of all objects of a pointer, taken from one search back from it over all flows.
+
+A chain of `engine.chains` is looked for object by object, and leaves calls where it entered them if it can. Here
+one breadth-first search serves all objects of a pointer, and calls are not told apart; whether an object is at each
+pointer of a way is checked afterwards. Objects of which that fails get a chain of the other kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cypher import schema
+from cypher.schema import NONE, Int32
+from engine import heap
+from engine.chains import Chain, Chains, marked
+from engine.flow import (
+    ARGUMENT,
+    ARRAY_LOAD,
+    ARRAY_STORE,
+    COPIES,
+    LOAD,
+    PASSED,
+    RECEIVER,
+    RETURN,
+    STATIC_LOAD,
+    STATIC_STORE,
+    STORE,
+    THROWN,
+    Flow,
+    Step,
+)  # fmt: skip
+from engine.flows import KINDS, Flows, flows_of
+from engine.hops import Hop, Hops, steps_of
+from engine.sets import Bools
+
+_KNOWN = frozenset({heap.STRING, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT})
+# The beginnings of ways that are looked at for one object.
+_BEGINNINGS = 50
+# The searches that are kept.
+_TREES = 64
+
+
+class _Tree(NamedTuple):
+    """What a search came to: pointers, ascending, and the flow by which each goes on towards the start.
+
+    `begins` are the pointers into which nothing flows, the nearest first.
+    """
+
+    pointers: Int32
+    flows: NDArray[np.int64]
+    begins: Int32
+
+    def flow_of(self, pointer: int) -> int:
+        """Returns the flow by which a pointer goes on."""
+        return int(self.flows[self.pointers.searchsorted(np.int32(pointer))])
+
+
+class Ways:
+    """Finds chains like `Chains`, which serves where a way that is found is none of the object."""
+
+    def __init__(self, flow: Flow, chains: Chains, inputs: Int32) -> None:
+        self._flow, self._chains, self._inputs = flow, chains, inputs
+        self._trees: dict[tuple[int, bool], _Tree] = {}
+        self._known: dict[tuple[int, ...], list[Chain]] = {}
+
+    def to(self, pointer: int, obj: int, wanted: int = NONE) -> Chain:
+        """Returns a short chain of `obj` to `pointer`, which holds it; `wanted` as for `Chains`."""
+        found = next(self._ways(pointer, obj, set()), None) if wanted == NONE else None
+        return found or self._chains.to(pointer, obj, wanted, exact=False)
+
+    def every(self, pointer: int, objects: Sequence[int]) -> list[Chain]:
+        """Returns a short chain from each place where one of the objects begins."""
+        key = (pointer, *objects)
+        if key not in self._known:
+            told: set[int] = set()
+            found = [chain for obj in objects for chain in self._ways(pointer, obj, told)]
+            self._known[key] = found or [self._chains.to(pointer, each, exact=False) for each in objects[:1]]
+        return self._known[key]
+
+    def _ways(self, pointer: int, obj: int, told: set[int]) -> Iterator[Chain]:
+        """Yields chains from where an object begins, but for those `told`, to which it adds them."""
+        # (constants come through the bodies of input sources, too; what is read there begins there)
+        tree = self._tree(pointer, int(self._flow.evidence.objects.kind[obj]) not in _KNOWN)
+        hops = Hops(self._flow, obj, exact=False)
+        left = [each for each in self._beginnings(tree, obj)[:_BEGINNINGS] if each not in told]
+        for begin in left:
+            origin = self._chains.origin(begin, obj, hops)
+            if origin is None and begin not in self._entered:
+                continue
+            steps = self._steps(begin, pointer, obj, tree)
+            if steps is not None:
+                told.add(begin)
+                yield Chain(obj, origin or self._chains.given(begin, obj), tuple(marked(steps)))
+
+    def _beginnings(self, tree: _Tree, obj: int) -> list[int]:
+        """Returns the pointers at which a search ended and which hold an object, the nearest first."""
+        objects, constants = self._flow.evidence.objects, self._flow.evidence.facts[schema.StringConstant]
+        begins = tree.begins
+        if int(objects.kind[obj]) == heap.STRING:
+            rows = self._flow.rows_of(schema.StringConstant, "text", int(objects.payload[obj]))
+            begins = begins[np.isin(begins, constants.target[rows])]
+        found: list[int] = begins[self._flow.sets.contain(begins, np.array([obj], np.int32))].tolist()
+        return found
+
+    @cached_property
+    def _entered(self) -> frozenset[int]:
+        """Pointers to what the JVM or an unknown caller passes in."""
+        given = self._flow.evidence.objects.kind == heap.ENTRY
+        return frozenset(np.flatnonzero(self._flow.sets.holding(given)).tolist())
+
+    # --- the search
+    def _tree(self, pointer: int, stopping: bool) -> _Tree:
+        found = self._trees.get((pointer, stopping))
+        if found is None:
+            if len(self._trees) == _TREES:
+                self._trees.clear()
+            found = self._trees[pointer, stopping] = self._search(pointer, stopping)
+        return found
+
+    def _search(self, pointer: int, stopping: bool) -> _Tree:
+        """Goes back from a pointer, breadth first; past inputs unless it is `stopping`."""
+        starts, order, sources = self._into
+        seen, stops = np.zeros(len(starts) - 1, np.bool_), self._is_input if stopping else None
+        seen[pointer] = True
+        level = np.array([pointer], np.int32)
+        begins, met, by = [], [level[:0]], [order[:0]]
+        while level.size:
+            first, count = starts[level], starts[level + 1] - starts[level]
+            if stops is not None:
+                count = np.where(stops[level], 0, count)
+            begins.append(level[(count == 0) & (level < self._flows.first_set)])
+            places = np.repeat(first - np.cumsum(count) + count, count) + np.arange(int(count.sum()))
+            before = sources[places]
+            fresh = ~seen[before]
+            level, which = np.unique(before[fresh], return_index=True)
+            seen[level] = True
+            met.append(level)
+            by.append(order[places[fresh][which]])
+        pointers = np.concatenate(met).astype(np.int32)
+        ascending = np.argsort(pointers)
+        return _Tree(
+            pointers[ascending], np.concatenate(by)[ascending], np.concatenate(begins).astype(np.int32)
+        )
+
+    @cached_property
+    def _flows(self) -> Flows:
+        return flows_of(self._flow.evidence)
+
+    @cached_property
+    def _into(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Int32]:
+        """By pointer the span of the flows into it, then those flows and the pointers from which they come."""
+        flows = self._flows
+        size = max(flows.first_set + len(flows.set_of), len(self._flow.evidence.points_to.representative))
+        holds = np.ones(size, np.bool_)
+        holds[: flows.first_set] = self._flow.sets.holding(self._told)[: flows.first_set]
+        rows = np.flatnonzero(holds[flows.source] & holds[flows.target])
+        order = rows[np.argsort(flows.target[rows], kind="stable")]
+        starts = np.searchsorted(flows.target[order], np.arange(size + 1))
+        return starts, order, flows.source[order]
+
+    @cached_property
+    def _told(self) -> Bools:
+        """Which objects matter: all of the types that operands of reflective calls have."""
+        objects = self._flow.evidence.objects
+        found = np.isin(objects.kind, (*_KNOWN, heap.UNKNOWN, heap.GENERIC, heap.CLASS_OF))
+        types = np.unique(objects.type[found])
+        told: Bools = found | np.isin(objects.type, types)
+        return told
+
+    @cached_property
+    def _is_input(self) -> Bools:
+        found = np.zeros(len(self._into[0]) - 1, np.bool_)
+        found[self._inputs[self._inputs >= 0]] = True
+        return found
+
+    # --- steps
+    def _steps(self, begin: int, end: int, obj: int, tree: _Tree) -> list[Step] | None:
+        """Returns the steps of the way from `begin` to `end`, None if the object isn't at each pointer of it."""
+        flows, found = self._flows, list[Step]()
+        at, stored, node = begin, NONE, NONE
+        while at != end:
+            row = tree.flow_of(at)
+            target, kind = int(flows.target[row]), KINDS[int(flows.kind[row])]
+            if kind in (STORE, ARRAY_STORE):
+                stored = at
+            elif target < flows.first_set:
+                if not self._flow.sets.contains(target, obj):
+                    return None
+                if kind in (LOAD, ARRAY_LOAD):
+                    found += self._loaded(node, target)
+                elif at >= flows.first_set:
+                    found += self._put(stored, target)
+                else:
+                    found += self._step(kind, at, target, row)
+                if not found or found[-1].target != target:
+                    return None
+            else:
+                node = at
+            at = target
+        return found
+
+    def _step(self, kind: str, source: int, target: int, row: int) -> list[Step]:
+        """Returns the step of a flow between two pointers."""
+        flow, site = self._flow, int(self._flows.site[row])
+        if site >= 0:
+            return steps_of(flow, Hop(kind, source, target, site, self._callee(kind, source, target, site)))
+        for relation, into in flow.rows_into(target):
+            if relation in COPIES and COPIES[relation] == kind:
+                if int(flow.evidence.facts[relation].source[into]) == source:
+                    return steps_of(flow, Hop(kind, source, target, into))
+            elif relation is schema.StaticLoad and kind == STATIC_LOAD:
+                field = int(flow.evidence.facts[relation].field[into])
+                if flow.pointer_of_static.get(field) == source:
+                    return steps_of(flow, Hop(kind, source, target, into))
+        for into in flow.rows_of(schema.StaticStore, "source", source) if kind == STATIC_STORE else ():
+            if int(flow.evidence.facts[schema.StaticStore].field[into]) == flow.field_of_static.get(target):
+                return steps_of(flow, Hop(kind, source, target, into))
+        return []
+
+    def _callee(self, kind: str, source: int, target: int, site: int) -> int:
+        """Returns the method that a call passes something to, or gets something from."""
+        if kind in (ARGUMENT, RECEIVER, RETURN, THROWN):
+            owner = self._flow.method_of(target if kind in (ARGUMENT, RECEIVER) else source)
+            return owner[0] if owner else NONE
+        assert kind == PASSED
+        for callee in self._flow.callees(site).tolist():
+            position = self._flow.returned_parameter(callee)
+            if position >= 0 and self._flow.argument(site, position) == source:
+                return int(callee)
+        return NONE
+
+    def _put(self, source: int, node: int) -> list[Step]:
+        """Returns the step of a store into the field of an object."""
+        points_to, facts = self._flow.evidence.points_to, self._flow.evidence.facts
+        base, field = int(points_to.base[node]), int(points_to.field[node])
+        relation = schema.Store if field >= 0 else schema.ArrayStore
+        for store in self._flow.rows_of(relation, "source", source):
+            rows = facts[relation]
+            fits = field < 0 or int(rows.field[store]) == field
+            if fits and self._flow.sets.contains(int(rows.base[store]), base):
+                kind = STORE if field >= 0 else ARRAY_STORE
+                return steps_of(self._flow, Hop(kind, source, node, store, base=base))
+        return []
+
+    def _loaded(self, node: int, target: int) -> list[Step]:
+        """Returns the step of a load from the field of an object."""
+        points_to = self._flow.evidence.points_to
+        base, field = int(points_to.base[node]), int(points_to.field[node])
+        for relation, row in self._flow.rows_into(target):
+            if relation is not (schema.Load if field >= 0 else schema.ArrayLoad):
+                continue
+            rows = self._flow.evidence.facts[relation]
+            fits = field < 0 or int(rows.field[row]) == field
+            if fits and self._flow.sets.contains(int(rows.base[row]), base):
+                kind = LOAD if field >= 0 else ARRAY_LOAD
+                return steps_of(self._flow, Hop(kind, node, target, row, base=base))
+        return []

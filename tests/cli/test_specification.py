@@ -1,0 +1,169 @@
+"""Specification files: written by `spec`, read by `analyze --spec`, and what modes say of calls that lean on them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.diff import compare
+from cli.exits import Failure
+from cli.run import Run
+from cli.specification import Line, Point, read
+from engine.reflection.modes import MODES
+from tests.cli.conftest import Heliograph, compiled
+
+PROGRAM = """package demo;
+
+public class Main {
+    public static void main(String[] arguments) throws Exception {
+        Class.forName("demo.First");
+        Runnable bounded = (Runnable) Class.forName(arguments[0]).newInstance();
+        bounded.run();
+        Object free = Class.forName(arguments[1]).newInstance();
+        Class.forName(pick(arguments));
+        kept(arguments[2]).run();
+        Class.forName(arguments[3]).newInstance().getClass();
+        Main.class.getMethod(arguments[4], String.class);
+    }
+    static String pick(String[] arguments) { return arguments[2]; }
+    static Runnable kept(String name) throws Exception { return (Runnable) raw(name); }
+    static Object raw(String name) throws Exception { return Class.forName(name).newInstance(); }
+}
+
+class First implements Runnable {
+    public First() {}
+    public void run() {}
+}
+
+class Second implements Runnable {
+    public Second() {}
+    public void run() {}
+}
+"""
+
+
+def test_lines_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "app.spec"
+    file.write_text(
+        "# a comment\n\n"
+        "loadImpl() @ 43 InetAddress.java:1231 => java.net.Inet4AddressImpl\n"
+        "  <init>() @ 0 A.java   =>   -   # no line number, no name\n"
+    )
+    point = Point("loadImpl", 43, "InetAddress.java", 1231)
+    assert read(file) == [
+        Line(3, point, "java.net.Inet4AddressImpl"),
+        Line(4, Point("<init>", 0, "A.java", -1), "-"),
+    ]
+    assert str(point) == "loadImpl() @ 43 InetAddress.java:1231"
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "expected"),
+    [
+        ("loadImpl @ 43 A.java:1 => B", 1, "the name of a method"),
+        ("a() 43 A.java:1 => B", 5, "@ and a bytecode offset"),
+        ("a() @ x A.java:1 => B", 5, "@ and a bytecode offset"),
+        ("a() @ 1 A.java:x => B", 9, "a source file"),
+        ("a() @ 1 => B", 9, "a source file"),
+        ("a() @ 1 A.java:1 -> B", 18, "=>"),
+        ("a() @ 1 A.java:1 =>", 20, "a name"),
+        ("a() @ 1 A.java:1 => # none", 21, "a name"),
+        ("a() @ 1 A.java:1 => B C", 23, "the end of the line"),
+    ],
+)
+def test_h07_bad_lines_are_named(tmp_path: Path, line: str, column: int, expected: str) -> None:
+    file = tmp_path / "app.spec"
+    file.write_text(f"# first\n{line}\n")
+    with pytest.raises(Failure) as failure:
+        read(file)
+    assert f"app.spec, line 2, column {column}: expected {expected}" in str(failure.value)
+
+
+def test_h07_lines_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "app.spec"
+    file.write_text("a() @ 1 A.java:1 => B\n\na() @ 1 A.java:1 => -\n")
+    with pytest.raises(Failure, match=r"line 3: says of a\(\) @ 1 A.java:1 what line 1 contradicts"):
+        read(file)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory, jdk: Path, javac: str) -> Path:
+    return compiled(tmp_path_factory.mktemp("specified"), jdk, javac, Main=PROGRAM)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, program: Path, jdk: Path, heliograph: Heliograph) -> Path:
+    """A folder with a run in each mode, by its name."""
+    place = tmp_path_factory.mktemp("runs")
+    for mode in MODES:
+        done = heliograph("analyze", program, "--jdk", jdk, "--mode", mode, "--out", place / mode, "-q")
+        assert done.code == 0, done.errors
+    return place
+
+
+def statuses(heliograph: Heliograph, run: Path) -> dict[str, str]:
+    """Returns the status of each call of Class.forName, with what it leans on, by caller and line."""
+    found = json.loads(heliograph("sites", "--run", run, "--format", "json").output)
+    return {
+        f"{each['caller'].rpartition('.')[2]}:{each['line']}": " ".join([each["status"], *each["assumes"]])
+        for each in found
+        if each["api"] == "java.lang.Class.forName"
+    }
+
+
+def test_modes_resolve_more_and_more(runs: Path, heliograph: Heliograph) -> None:
+    calls = ("main:5", "main:6", "main:8", "raw:16")
+    found = {mode: [statuses(heliograph, runs / mode)[each] for each in calls] for mode in MODES}
+    assert found["none"] == ["unresolved"] * 4
+    assert found["local"] == ["resolved"] + ["unresolved"] * 3 == found["points-to"]
+    assert found["casts"] == ["resolved", "resolved correct-casts"] + ["unresolved"] * 2 == found["sound"]
+
+
+def test_each_mode_has_what_the_one_before_has(runs: Path) -> None:
+    for before, after in zip(MODES, [*MODES][1:], strict=False):
+        found = compare(Run(runs / before), Run(runs / after), everything=True)
+        lost = [each for each in found.sites if each.lost]
+        assert (before, found.methods_lost, found.edges_lost, lost) == (before, [], [], [])
+
+
+def test_the_file_that_is_written_can_be_filled_in(
+    tmp_path: Path, runs: Path, program: Path, jdk: Path, heliograph: Heliograph
+) -> None:
+    file = tmp_path / "app.spec"
+    assert heliograph("spec", "--run", runs / "casts", "--out", file).code == 0
+    text = file.read_text()
+    assert "main:6" not in text
+    # What a caller casts is suggested, and counts unless it is struck out.
+    names = {str(line.point).split()[0]: line.name for line in read(file)}
+    assert set(names) == {"raw()"}
+    assert "cast in other methods only" in text
+    assert "# From argument: a string that the JVM or an unknown caller passes in" in text
+    open_points = [line for line in text.splitlines() if line.startswith("# ") and line.endswith(" =>")]
+    assert any(line.startswith("# main() @ ") and line.endswith("Main.java:8 =>") for line in open_points)
+
+    filled = [f"{each.removeprefix('# ')} demo.Second" for each in open_points if not each.endswith(":12 =>")]
+    file.write_text(
+        "\n".join([*filled, "# main() @ 99 Main.java:12 => x", "gone() @ 1 Main.java:1 => demo.First"])
+    )
+    done = heliograph("analyze", program, "--jdk", jdk, "--spec", file, "--out", tmp_path / "run")
+    assert done.code == 0
+    assert "SPEC-UNMATCHED" in done.errors
+    assert "gone() @ 1 Main.java:1 (line" in done.errors
+    found = statuses(heliograph, tmp_path / "run")
+    assert found["main:8"] == "resolved specification"
+    assert set(found.values()) <= {"resolved", "resolved specification", "resolved correct-casts"}
+    explained = heliograph("sites", "--run", tmp_path / "run").output
+    assert "→ demo.Second.<init>()V" in explained
+
+
+def test_a_specification_belongs_to_mode_sound(
+    tmp_path: Path, program: Path, jdk: Path, heliograph: Heliograph
+) -> None:
+    file = tmp_path / "app.spec"
+    file.write_text("")
+    done = heliograph("analyze", program, "--jdk", jdk, "--mode", "casts", "--spec", file)
+    assert (done.code, "--spec is for mode sound" in done.errors) == (2, True)
+    done = heliograph("analyze", program, "--jdk", jdk, "--spec", tmp_path / "absent.spec")
+    assert (done.code, "absent.spec: No such file" in done.errors) == (2, True)
