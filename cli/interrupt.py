@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 
 from cli.exits import Exit
 
 # Seconds that a command gets to end by itself.
 _GRACE = 1.5
+
+
+@contextlib.contextmanager
+def outlasting() -> Iterator[None]:
+    """Raises `KeyboardInterrupt` again if what it went through made another exception of it.
+
+    A connection that an interrupt found reading, say, can't be closed properly.
+    """
+    try:
+        yield
+    except Exception as problem:
+        before = problem.__context__
+        while before is not None:
+            if isinstance(before, KeyboardInterrupt):
+                raise before from None
+            before = before.__context__
+        raise
 
 
 def end_soon_after_interrupt() -> None:

@@ -22,7 +22,8 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with interrupt.outlasting():
+                return super().invoke(ctx)
         except Failure as failure:
             _tell(failure)
             raise SystemExit(failure.code) from None

@@ -140,6 +140,23 @@ def test_an_error_of_ours_ends_with_70_and_a_traceback() -> None:
     assert "error in heliograph itself" in done.stderr
 
 
+@pytest.mark.parametrize("problem", ["BufferError", "Failure"])
+def test_h10_what_breaks_at_an_interrupt_is_no_error(problem: str) -> None:
+    code = (
+        "import sys, cli.run\n"
+        "from cli.exits import Exit, Failure\n"
+        "def find(wanted):\n"
+        "    try: raise KeyboardInterrupt\n"
+        f"    finally: raise {problem}(Exit.UNAVAILABLE, 'broken') from None\n"
+        "cli.run.find = find\n"
+        "sys.argv[1:] = ['census']\n"
+        "from cli.main import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr == "heliograph: interrupted\n"
+
+
 def test_version_and_help_come_without_numpy() -> None:
     code = (
         "import sys\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cypher.program import STRING_CONCAT
 from cypher.schema import Invoke
 from loader.link import LinkedProgram, link
 from tests.loader.library import library
@@ -23,11 +24,13 @@ def test_every_reference_of_the_jdk_resolves(library: LinkedProgram) -> None:
     concrete = library.concrete_subtypes_of(above)
     _, methods = library.new_rows()
     assert len(concrete) > 10_000
+    joins = library.type_named(STRING_CONCAT)  # nothing is called where `+` joins strings
     done, end, unresolved = 0, len(methods.declaring), 0
     while done < end:
         batch = np.arange(done, min(end, done + _BATCH), dtype=np.int32)
         found = library.facts_of(batch, batch * 0, 0)
-        unresolved += int((found[Invoke].callee < 0).sum())
+        invokes = found[Invoke]
+        unresolved += int(((invokes.callee < 0) & (invokes.declared != joins)).sum())
         done = int(batch[-1]) + 1
         _, more = library.new_rows()
         end += len(more.declaring)
