@@ -46,21 +46,23 @@ def _edge_documents(edges: Sequence[tuple[str, str, str]]) -> list[dict[str, str
 
 def compare(before: Run, after: Run, everything: bool) -> Difference:
     """Returns how the runs differ in application code, or in all code."""
-    methods = [_methods(each, everything) for each in (before, after)]
-    edges = [_edges(each, everything) for each in (before, after)]
+    methods = [methods_in(each, everything) for each in (before, after)]
+    edges = [edges_in(each, everything) for each in (before, after)]
     return Difference(
         sorted(methods[1] - methods[0]), sorted(methods[0] - methods[1]),
         sorted(edges[1] - edges[0]), sorted(edges[0] - edges[1]), _sites(before, after, everything),
     )  # fmt: skip
 
 
-def _methods(run: Run, everything: bool) -> set[str]:
+def methods_in(run: Run, everything: bool) -> set[str]:
+    """Returns the names of the methods that may run, of application code or of all."""
     names, reached = run.names, run.result.reached
     chosen = reached if everything else reached[names.is_application(reached)]
     return {str(names.method(each)) for each in chosen.tolist()}
 
 
-def _edges(run: Run, everything: bool) -> set[tuple[str, str, str]]:
+def edges_in(run: Run, everything: bool) -> set[tuple[str, str, str]]:
+    """Returns the names of each site, its kind and its callee, of calls by application code or by all."""
     names = run.names
     edges = edges_of(run.result)
     if not everything:

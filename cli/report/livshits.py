@@ -12,6 +12,7 @@ from cli.present import write_json
 from cli.progress import Progress
 from cli.report import plot, writing
 from cli.report.figures import Figures, figures_of
+from cli.report.order import Step, steps
 from cli.report.programs import Program
 from cli.report.studies import Study, studies
 from cli.report.tables import sections
@@ -24,6 +25,7 @@ class Report(NamedTuple):
 
     studies: list[Study]
     figures: list[Figures]
+    order: list[Step]
 
     def exit_code(self) -> Exit:
         """Returns how the command ends: as the first program did that failed."""
@@ -55,7 +57,7 @@ def report(programs: Sequence[Program], modes: Sequence[str], progress: Progress
         failed = [(study.program.name, each) for study in found for each in study.failures.values()]
         sentences = "\n".join(f"{name}: {each}" for name, each in failed)
         raise Failure(failed[0][1].code, sentences)
-    return Report(found, figures)
+    return Report(found, figures, list(steps(found, modes)))
 
 
 def write_files(found: Report, folder: Path) -> None:
@@ -68,17 +70,20 @@ def write_files(found: Report, folder: Path) -> None:
     for name, columns in writing.FILES.items():
         to_file(writing.csv_lines(records, columns), folder / name)
     to_file(plot.svg(found.figures), folder / writing.PLOT)
-    to_file(writing.markdown(found.studies, sections(found.studies, found.figures)), folder / "report.md")
+    to_file(
+        writing.markdown(found.studies, sections(found.studies, found.figures, found.order)),
+        folder / "report.md",
+    )
 
 
 def write(found: Report, output_format: str) -> None:
     """Prints the report: tables, `markdown`, `csv` or `json`."""
     if output_format == "json":
-        write_json(writing.document(found.studies, found.figures))
+        write_json(writing.document(found.studies, found.figures, found.order))
     elif output_format == "csv":
         records = writing.records_of(found.figures)
         to_file(writing.csv_lines(records, list(records[0])), None)
     elif output_format == "markdown":
-        to_file(writing.markdown(found.studies, sections(found.studies, found.figures)), None)
+        to_file(writing.markdown(found.studies, sections(found.studies, found.figures, found.order)), None)
     else:
-        writing.write(sections(found.studies, found.figures))
+        writing.write(sections(found.studies, found.figures, found.order))

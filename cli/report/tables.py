@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cli.report.figures import APPLICATION, BOUNDS, WIDEST, Code, Figures, WideSite
+from cli.report.order import Step
 from cli.report.paper import Published, benchmark_of, published
 from cli.report.studies import Study
 from engine.reflection.modes import LIVSHITS, NOTHING
@@ -35,6 +36,9 @@ _SIZES = (
 _TIMES = """\
 CPU seconds. Solver: building the call graph with points-to sets and reflection. Total: the whole command, with reading \
 translated archives and writing the run, without fetching with Maven and loading the compiled solver."""
+_ORDER = (
+    "Methods, call edges and targets of reflective calls in all code. A mode has all that the one before has."
+)
 _SPREAD = "Reflective calls of all kinds that have a target, by their number of targets."
 _WIDE = "Each call in the mode in which it has the most targets."
 _PAPER = """\
@@ -59,13 +63,14 @@ class Section(NamedTuple):
     tables: list[Table]
 
 
-def sections(studies: Sequence[Study], found: Sequence[Figures]) -> list[Section]:
+def sections(studies: Sequence[Study], found: Sequence[Figures], order: Sequence[Step]) -> list[Section]:
     """Returns all tables that have rows."""
     resolved = resolution(found)
     if not all(each.complete for each in found):
         resolved = resolved._replace(note=f"{_INCOMPLETE}\n{resolved.note}")
     listed = (
         ("Figures", [resolved, specification(found), sizes(found), times(found)]),
+        ("Order of the modes", [ordered(order)]),
         ("Precision", [spread(found), widest(found)]),
         ("Beside the figures of the paper", beside(found) or [whole_paper()]),
         ("Not analysed", [failures(studies)]),
@@ -159,6 +164,15 @@ def times(found: Sequence[Figures]) -> Table:
         rows.append((program, *(each for pair in seconds for each in pair)))
     columns = ("program", *(f"{mode} {what}#" for mode in modes for what in ("solver", "total")))
     return Table("Time (figure 23)", columns, rows, _TIMES)
+
+
+def ordered(order: Sequence[Step]) -> Table:
+    """Returns what a mode lacks of what the one before has."""
+    columns = ("program", "mode", "after", "methods lacking#", "call edges lacking#", "targets lacking#")
+    rows: list[tuple[Cell, ...]] = [
+        (each.program, each.after, each.before, each.methods, each.edges, each.targets) for each in order
+    ]
+    return Table("What a mode lacks of the one before", columns, rows, _ORDER)
 
 
 def spread(found: Sequence[Figures]) -> Table:

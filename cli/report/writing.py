@@ -10,6 +10,7 @@ from typing import Any
 
 from cli.present import write_line, write_table
 from cli.report.figures import SPREAD_NAMES, Figures
+from cli.report.order import Step
 from cli.report.paper import published
 from cli.report.studies import Study
 from cli.report.tables import Cell, Section, widest_sites
@@ -37,10 +38,11 @@ def records_of(found: Sequence[Figures]) -> list[dict[str, Any]]:
     return [record for each in found for record in each.records()]
 
 
-def document(studies: Sequence[Study], found: Sequence[Figures]) -> dict[str, Any]:
+def document(studies: Sequence[Study], found: Sequence[Figures], order: Sequence[Step]) -> dict[str, Any]:
     """Returns the report for programs."""
     return {
         "figures": records_of(found),
+        "order": [each._asdict() for each in order],
         "widest": [each._asdict() for each in widest_sites(found)],
         "failures": [
             {"program": study.program.name, "mode": mode or None, "reason": str(failure)}

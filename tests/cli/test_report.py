@@ -16,8 +16,9 @@ from cli.exits import Exit, Failure
 from cli.pipeline import Job
 from cli.report import figures, paper, tables, writing
 from cli.report.livshits import modes_of
+from cli.report.order import steps
 from cli.report.programs import Options, Program, programs
-from cli.report.studies import _failure
+from cli.report.studies import Study, _failure
 from cli.run import Run
 from engine.reflection.modes import LIVSHITS, MODES
 from tests.cli.conftest import Done, Heliograph, compiled, run_command
@@ -96,6 +97,26 @@ def test_calls_are_counted_by_what_arrives(made: Made) -> None:
     assert (found["methods"], none["methods"]) == (4, 2)
     # forName of two classes; the other calls that have a target, and newInstance
     assert [found[each] for each in figures.SPREAD_NAMES] == [3, 1, 0, 0, 0]
+
+
+def test_a_mode_has_what_the_one_before_has(made: Made) -> None:
+    assert json.loads(made.done.output)["order"] == [
+        {
+            "program": "jgap-3",
+            "before": "none",
+            "after": "points-to",
+            "methods": 0,
+            "edges": 0,
+            "targets": 0,
+        }
+    ]
+    runs = {each["mode"]: Path(each["run"]) for each in records(made.done)}
+    study = Study(Program("jgap-3", "", Job(())), runs, {})
+    (backwards,) = steps([study], ["points-to", "none"])
+    assert backwards.methods > 2
+    assert backwards.edges > backwards.methods
+    # forName of two classes three times and newInstance, a target each, or two
+    assert backwards.targets == 5
 
 
 def test_library_code_counts_in_all_code_only(made: Made) -> None:
@@ -177,7 +198,7 @@ def test_runs_serve_again_unless_anew_or_changed(made: Made, heliograph: Heliogr
 
 def test_tables_say_what_they_count(made: Made, heliograph: Heliograph, folder: Path) -> None:
     found = figures.figures_of(Run(folder), "app", "points-to")
-    (section, *_, last) = tables.sections([], [found])
+    (section, *_, last) = tables.sections([], [found], [])
     assert section.tables[0].title == "Calls of Class.forName (figure 19)"
     assert len(last.tables[0].rows) == len(paper.published())
     done = heliograph("report", "livshits", *made.arguments, "--timeout", "9")
