@@ -13,6 +13,7 @@ from cypher.program import Program
 from cypher.schema import NONE, Facts, Int32
 from engine.closed import ClosedLibrary
 from engine.constraints import Constraints, Precision
+from engine.contents import Contents
 from engine.entry import Entries, call_library, run_mains
 from engine.heap import dense, padded
 from engine.machine import start_machine
@@ -33,6 +34,7 @@ SWITCHES = (
     "merged-builders",
     "merged-throwables",
     "merged-tables",
+    "merged-collections",
     "filtered-array-stores",
     "passed-arguments",
     "confined-jdk",
@@ -88,8 +90,11 @@ class Analysis:
         self._constraints.on_field = self._models.on_field
         self._constraints.on_constants = self._reflection.on_constants
         self._closed: ClosedLibrary | None = None
+        self._contents: Contents | None = None
         if options.scope == APPLICATION:
             self._close_library()
+        elif not precision.merge_collections:
+            self._contents = Contents(self._constraints)
 
     def _close_library(self) -> None:
         constraints = self._constraints
@@ -160,6 +165,8 @@ class Analysis:
     def _observe(self, pointers: Int32, objects: Int32) -> None:
         types = self._constraints.class_types(objects)
         self._reflection.observe(pointers, objects, types)
+        if self._contents:
+            self._contents.observe(pointers)
         if self._closed:
             self._closed.observe(pointers, objects, types)
 

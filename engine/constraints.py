@@ -40,6 +40,7 @@ class Precision:
     merge_builders: bool = True  # string builders are one object a class
     merge_throwables: bool = True  # throwables are one object a class
     merge_tables: bool = True  # objects of which one method makes more than MANY are one, by type
+    merge_collections: bool = True  # collections of a class hold what any of them holds
     filter_array_stores: bool = True  # an array takes only what its element type admits
     pass_arguments: bool = True  # a call of a method that returns a parameter returns the argument
 
@@ -80,7 +81,10 @@ class Constraints:
     results a model supplies; `opaque(callees)` says which methods the rules stand for, so that no tracked object
     goes into their bodies; `on_field(field, pointer)` when a static field gets its pointer; `on_constants(facts)` enters
     constant method handles and method objects; `on_rows(types, methods)` when the program has named some, and
-    returns what the solver is told of them.
+    returns what the solver is told of them; `on_objects(types, methods, objects, single)` when instructions of
+    `methods` make objects, those that are `single` alone, `on_object(object, type)` when something else does;
+    `on_calls(facts, whether they are of class files, results)` when sites are entered, and may change to which pointers
+    results go.
     """
 
     def __init__(
@@ -97,6 +101,9 @@ class Constraints:
         self.on_field: Callable[[int, int], None] = lambda *_: None
         self.on_constants: Callable[[Facts], None] = lambda _: None
         self.on_rows: Callable[[TypeRows, MethodRows], tuple[TypeRows, MethodRows]] = lambda *rows: rows
+        self.on_objects: Callable[[Int32, Int32, Int32, NDArray[np.bool_]], None] = lambda *_: None
+        self.on_object: Callable[[int, int], None] = lambda *_: None
+        self.on_calls: Callable[[Facts, bool, Int32], None] = lambda *_: None
         self._merged, self._texts = IdMap(), IdMap()
         self._string, self._throwable = program.type_named(STRING), program.type_named(THROWABLE)
         self._builders = {program.type_named(name) for name in BUILDERS}
@@ -137,6 +144,7 @@ class Constraints:
         add = self.solver.add_tracked if kind in heap.TRACKED else self.solver.add_objects
         obj = add(np.array([type_], np.int32))
         self.heap.add(obj, 1, kind, type_, method, offset, payload)
+        self.on_object(obj, type_)
         return obj
 
     def class_object(self, type_: int) -> int:
@@ -323,6 +331,7 @@ class Constraints:
             self.heap.add(first, types.size, heap.ALLOCATED, types, new.method[single], new.offset[single])
             objects[single] = np.arange(first, first + types.size, dtype=np.int32)
         self.solver.new(new.target, objects)
+        self.on_objects(new.type, new.method, objects, single)
         finalized = [type_ for type_ in np.unique(new.type).tolist() if self.has_finalizer(type_)]
         if finalized:
             registered = objects[np.isin(new.type, finalized)]
@@ -423,6 +432,7 @@ class Constraints:
             modelled = self.on_sites(facts, first)
             results[modelled - first] = NONE
             self.sites.cut(modelled)
+        self.on_calls(facts, isinstance(origin, int), results)
         local = arguments.site - first
         variables = self._screened(arguments.variable, self.opaque(invoke.callee)[local])
         receiving = (arguments.position == 0) & (invoke.kind[local] != STATIC)

@@ -1,0 +1,387 @@
+"""What collections hold, told apart by the instruction that makes the collection (Livshits/Whaley/Lam 2005, heap naming).
+
+All lists of a class share the code that makes their arrays, so that in the closure each holds what any holds. Here a
+collection that the program makes has fields of its own for what its methods put in, and calls in the program's code
+that take something out get the tracked objects (see `Solver.add_tracked`) from these fields, and others from the
+bodies, as ever. That is all that a collection holds as long as only calls that are understood change it. Where another
+one may, it is `open`: what is taken out of it then comes from the bodies, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cypher import schema
+from cypher.program import ACC_STATIC, JDK
+from cypher.schema import NONE, STATIC, Facts, Int32, Rows
+from engine import heap
+from engine.models import SiteCall, calls_at
+from engine.solver import int32
+
+if TYPE_CHECKING:
+    from engine.constraints import Constraints
+
+COLLECTION, MAP, ENTRY = "java/util/Collection", "java/util/Map", "java/util/Map$Entry"
+LIST_ITERATOR = "java/util/ListIterator"
+# Collections of these classes are told apart.
+TOLD = frozenset(
+    f"java/util/{name}"
+    for name in (
+        "ArrayDeque", "ArrayList", "HashMap", "HashSet", "Hashtable", "IdentityHashMap", "LinkedHashMap",
+        "LinkedHashSet", "LinkedList", "PriorityQueue", "Stack", "TreeMap", "TreeSet", "Vector", "WeakHashMap",
+        "concurrent/ConcurrentHashMap", "concurrent/ConcurrentLinkedDeque", "concurrent/ConcurrentLinkedQueue",
+        "concurrent/ConcurrentSkipListMap", "concurrent/ConcurrentSkipListSet",
+        "concurrent/CopyOnWriteArrayList", "concurrent/LinkedBlockingDeque", "concurrent/LinkedBlockingQueue",
+    )
+)  # fmt: skip
+# The fields that stand for the elements of a collection and the values of a map, for the keys, and for being open.
+_FIELDS = ("value", "key", "next")
+_OWNER_OF_FIELDS = "java/util/HashMap$Node"
+
+# What a call does, by the name of the method. Positions are those of arguments.
+_ELEMENT = {
+    **dict.fromkeys(
+        ("addElement", "addFirst", "addLast", "insertElementAt", "offer", "offerFirst", "offerLast", "push", "put",
+         "putFirst", "putLast", "setElementAt"),
+        1,
+    ),
+    "set": 2,
+}  # fmt: skip
+_VALUE = {"put": 2, "putIfAbsent": 2}
+_TAKES_ELEMENT = frozenset(
+    [
+        "ceiling",
+        "element",
+        "elementAt",
+        "first",
+        "firstElement",
+        "floor",
+        "get",
+        "getFirst",
+        "getLast",
+        "higher",
+        "last",
+        "lastElement",
+        "lower",
+        "peek",
+        "peekFirst",
+        "peekLast",
+        "poll",
+        "pollFirst",
+        "pollLast",
+        "pop",
+        "remove",
+        "removeFirst",
+        "removeLast",
+        "set",
+        "take",
+        "takeFirst",
+        "takeLast",
+    ]
+)
+_TAKES_VALUE = frozenset(("get", "getOrDefault", "put", "putIfAbsent", "remove"))
+_TAKES_KEY = frozenset(("ceilingKey", "firstKey", "floorKey", "higherKey", "lastKey", "lowerKey"))
+# These put nothing in.
+_HARMLESS = frozenset(
+    [
+        "capacity",
+        "clear",
+        "clone",
+        "comparator",
+        "contains",
+        "containsAll",
+        "containsKey",
+        "containsValue",
+        "copyInto",
+        "elements",
+        "ensureCapacity",
+        "entrySet",
+        "equals",
+        "forEach",
+        "hashCode",
+        "indexOf",
+        "isEmpty",
+        "iterator",
+        "keySet",
+        "keys",
+        "lastIndexOf",
+        "listIterator",
+        "parallelStream",
+        "removeAll",
+        "removeAllElements",
+        "removeElement",
+        "removeElementAt",
+        "removeFirstOccurrence",
+        "removeIf",
+        "removeLastOccurrence",
+        "retainAll",
+        "search",
+        "setSize",
+        "size",
+        "spliterator",
+        "stream",
+        "toArray",
+        "toString",
+        "trimToSize",
+        "values",
+    ]
+)
+# What is returned changes the collection by calls of these methods of the type.
+_VIEWS = {"entrySet": (ENTRY, ("setValue",)), "listIterator": (LIST_ITERATOR, ("add", "set"))}
+_OBJECT = "Ljava/lang/Object;"
+
+
+class Operation(NamedTuple):
+    """What a call does to its receiver: the arguments that it puts in and takes from, by field; what it returns."""
+
+    puts: Mapping[str, int] = {}
+    copies: int = NONE  # the argument whose content it puts in
+    takes: str = ""  # the field whose content it returns
+    otherwise: int = NONE  # the argument that it may return as well
+    opens: bool = False  # it may put in something else
+    view: str = ""  # the method, as in _VIEWS
+
+
+@cache
+def operation(name: str, descriptor: str, of_map: bool) -> Operation:
+    """Returns what a method of a collection or map of the JDK does.
+
+    >>> operation("add", "(ILjava/lang/Object;)V", False).puts, operation("get", "(I)Ljava/lang/Object;", False).takes
+    ({'value': 2}, 'value')
+    >>> operation("sort", "(Ljava/util/Comparator;)V", False).opens
+    True
+    """
+    parameters, _, returned = descriptor[1:].partition(")")
+    if name == "<init>":
+        copied = parameters in {f"L{each};" for each in (COLLECTION, MAP)}
+        return Operation(copies=1 if copied else NONE, opens=not copied and _OBJECT[:-1] in parameters)
+    if name in {"addAll", "putAll"}:
+        copied = {f"L{COLLECTION};": 1, f"IL{COLLECTION};": 2, f"L{MAP};": 1}.get(parameters, NONE)
+        return Operation(copies=copied, opens=copied < 0)
+    if name in _VIEWS:
+        return Operation(view=name)
+    takes = ""
+    if returned == _OBJECT:
+        takes = _taken(name, of_map)
+    if of_map and name in _VALUE and parameters == _OBJECT * 2:
+        return Operation({"key": 1, "value": _VALUE[name]}, takes=takes)
+    if not of_map and name == "add":
+        return Operation({"value": 1 if parameters == _OBJECT else 2}, takes=takes)
+    if not of_map and name in _ELEMENT and _OBJECT in parameters:
+        return Operation({"value": _ELEMENT[name]}, takes=takes)
+    if takes:
+        return Operation(takes=takes, otherwise=2 if name == "getOrDefault" else NONE)
+    harmless = name in _HARMLESS and not (name == "keySet" and parameters)
+    return Operation(opens=not harmless and not (name == "remove" and returned == "Z"))
+
+
+def _taken(name: str, of_map: bool) -> str:
+    if of_map:
+        return "value" if name in _TAKES_VALUE else "key" if name in _TAKES_KEY else ""
+    return "value" if name in _TAKES_ELEMENT else ""
+
+
+def _changes(does: Operation | None) -> bool:
+    """Returns whether a call puts something into its receiver, or may do so by what it returns."""
+    return does is not None and bool(does.puts or does.copies >= 0 or does.opens or does.view)
+
+
+class Contents:
+    """The collections of a program, and the calls of their methods."""
+
+    def __init__(self, constraints: Constraints) -> None:
+        self._constraints = constraints
+        self._program = program = constraints.program
+        owner = program.type_named(_OWNER_OF_FIELDS)
+        found = {
+            program.name_of_field(each)[1]: each for each in (program.fields_of(owner) if owner >= 0 else ())
+        }
+        self._fields = {name: found.get(name, NONE) for name in _FIELDS}
+        self._collection, self._map = program.type_named(COLLECTION), program.type_named(MAP)
+        # Variables of collections that are open, and of those of which a view was taken.
+        self._open = constraints.fresh()
+        self._viewed = {name: constraints.fresh() for name in _VIEWS}
+        self._writers = {view: self._signatures(*changed) for view, changed in _VIEWS.items()}
+        self._mark = NONE
+        self._told: dict[int, bool] = {}
+        self._kinds: dict[int, str] = {}
+        self._operations: dict[int, Operation | None] = {}
+        self._changes: Int32 | None = None
+        self._returned: dict[int, tuple[int, int, int, int]] = {}  # by the pointer of the mark at a call
+        constraints.on_objects, constraints.on_object = self.enter_objects, self.enter_object
+        constraints.on_calls = self.on_sites
+
+    # --- objects
+    def enter_objects(self, types: Int32, methods: Int32, objects: Int32, single: NDArray[np.bool_]) -> None:
+        """Has what was allocated be open, unless it is a collection of the program's own code."""
+        kinds = np.array([self._is_told(each) for each in types.tolist()], bool)
+        inside = np.array([self._is_of_jdk(each) for each in methods.tolist()], bool)
+        listed = objects[~(kinds & single & ~inside)]
+        if listed.size:
+            among = np.array([bool(self._kind_of(each)) for each in types.tolist()], bool)
+            listed = np.unique(objects[among & ~(kinds & single & ~inside)])
+            self._constraints.solver.new(np.full(listed.size, self._open, np.int32), listed)
+
+    def enter_object(self, obj: int, type_: int) -> None:
+        """Has an object that no instruction allocates be open."""
+        if self._kind_of(type_):
+            self._constraints.put(self._open, obj)
+
+    def _is_told(self, type_: int) -> bool:
+        found = self._told.get(type_)
+        if found is None:
+            found = self._told[type_] = self._program.name_of_type(type_) in TOLD
+        return found
+
+    def _kind_of(self, type_: int) -> str:
+        """Returns `map` or `collection` for such types, "" for others."""
+        found = self._kinds.get(type_)
+        if found is None:
+            above = self._program.supertypes_of(type_) if type_ >= 0 else frozenset()
+            found = "map" if self._map in above else "collection" if self._collection in above else ""
+            self._kinds[type_] = found
+        return found
+
+    def _is_of_jdk(self, method: int) -> bool:
+        declaring = self._program.name_of_method(method)[0] if method >= 0 else NONE
+        return declaring < 0 or bool(self._program.flags_of_type(declaring) & JDK)
+
+    # --- calls
+    def _signatures(self, owner: str, names: Collection[str]) -> Int32:
+        """Returns the signatures of methods of an interface."""
+        type_ = self._program.type_named(owner)
+        methods = self._program.methods_of(type_) if type_ >= 0 else ()
+        return int32(
+            self._program.signature_of(each)
+            for each in methods
+            if self._program.name_of_method(each)[1] in names
+        )
+
+    def _changing(self) -> Int32:
+        """Returns the signatures of methods that may put something into a collection."""
+        if self._changes is None:
+            types = {self._program.type_named(each) for each in TOLD} - {NONE}
+            above = {each for type_ in types for each in self._program.supertypes_of(type_)}
+            methods = [method for each in sorted(above) for method in self._program.methods_of(each)]
+            self._changes = int32(
+                self._program.signature_of(each) for each in methods if _changes(self._operation_of(each))
+            )
+        return self._changes
+
+    def _operation_of(self, callee: int) -> Operation | None:
+        if callee < 0:
+            return None
+        if callee not in self._operations:
+            declaring, name, descriptor = self._program.name_of_method(callee)
+            kind = self._kind_of(declaring)
+            known = kind and self._program.flags_of_type(declaring) & JDK
+            self._operations[callee] = operation(name, descriptor, kind == "map") if known else None
+        return self._operations[callee]
+
+    def on_sites(self, facts: Facts, bytecode: bool, results: Int32) -> None:
+        """Enters the calls of a batch; puts other pointers into `results` where only some objects go on to a variable."""
+        if self._mark == NONE:
+            self._start()
+        invoke = facts[schema.Invoke]
+        known = {each: self._operation_of(each) for each in np.unique(invoke.callee).tolist()}
+        self._note_writers(invoke)
+        concerned = [each for each, does in known.items() if does]
+        mask = np.isin(invoke.callee, np.array(concerned, np.int32))
+        if not bytecode:
+            mask |= np.isin(invoke.signature, self._changing())
+        places = np.flatnonzero(mask)
+        inside = {each: self._is_of_jdk(each) for each in np.unique(invoke.method[places]).tolist()}
+        for place, call in zip(places.tolist(), calls_at(facts, places), strict=True):
+            does, receiver = known[int(invoke.callee[place])], call.argument(0)
+            if receiver < 0 or invoke.kind[place] == STATIC:
+                continue
+            if does is None or not bytecode:
+                self._open_receiver(call)
+            elif inside[call.method]:
+                self._enter_from_jdk(call, does, int(invoke.callee[place]))
+            else:
+                results[place] = self._enter(call, does)
+
+    def _start(self) -> None:
+        constraints = self._constraints
+        self._mark = constraints.fresh()
+        constraints.put(
+            self._mark, constraints.object(heap.NATIVE, self._program.type_named("java/lang/Object"))
+        )
+        constraints.add(schema.Store, NONE, NONE, self._mark, self._fields["next"], self._open)
+
+    def _note_writers(self, invoke: Rows) -> None:
+        """Has collections be open of which a view was taken, once something changes such views."""
+        for view, signatures in list(self._writers.items()):
+            declared = np.unique(invoke.declared[np.isin(invoke.signature, signatures)]).tolist()
+            owner = self._program.type_named(_VIEWS[view][0])
+            if any(each < 0 or owner in self._program.supertypes_of(each) for each in declared):
+                del self._writers[view]
+                self._constraints.add(schema.Assign, NONE, NONE, self._viewed[view], self._open)
+
+    def _enter_from_jdk(self, call: SiteCall, does: Operation, callee: int) -> None:
+        """Enters a call by the JDK's code.
+
+        What the class of a collection does to it was asked for by another call, of the collection or of a view.
+        """
+        if self._outermost(call.method) == self._outermost(callee) or call.argument(0) == self._this(call.method):
+            return
+        if does.view:
+            self._constraints.add(
+                schema.Assign, call.method, call.offset, call.argument(0), self._viewed[does.view]
+            )
+        elif _changes(does):
+            self._open_receiver(call)
+
+    def _outermost(self, method: int) -> str:
+        return self._program.name_of_type(self._program.name_of_method(method)[0]).partition("$")[0]
+
+    def _this(self, method: int) -> int:
+        if self._program.flags_of_method(method) & ACC_STATIC:
+            return NONE
+        return int(self._constraints.solver.first_variables(np.array([method], np.int32))[0])
+
+    def _open_receiver(self, call: SiteCall) -> None:
+        for type_ in (self._collection, self._map):
+            self._constraints.add(schema.Cast, call.method, call.offset, call.argument(0), type_, self._open)
+
+    def _enter(self, call: SiteCall, does: Operation) -> int:
+        """Enters a call by the program's code; returns where its result goes."""
+        add, receiver, at = self._constraints.add, call.argument(0), (call.method, call.offset)
+        if does.opens:
+            self._open_receiver(call)
+        if does.view:
+            add(schema.Assign, *at, receiver, self._viewed[does.view])
+        for name, position in does.puts.items():
+            if call.argument(position) >= 0:
+                add(schema.Store, *at, call.argument(position), self._fields[name], receiver)
+        if does.copies >= 0 and call.argument(does.copies) >= 0:
+            for field in self._fields.values():
+                content = self._constraints.fresh()
+                add(schema.Load, *at, call.argument(does.copies), field, content)
+                add(schema.Store, *at, content, field, receiver)
+        return self._take(call, does) if does.takes and call.result >= 0 else call.result
+
+    def _take(self, call: SiteCall, does: Operation) -> int:
+        """Has the result be what the receiver's field holds; returns where what the bodies return goes."""
+        constraints, at = self._constraints, (call.method, call.offset)
+        returned, mark = constraints.fresh(), constraints.fresh()
+        constraints.add(schema.Load, *at, call.argument(0), self._fields[does.takes], call.result)
+        constraints.add(schema.Load, *at, call.argument(0), self._fields["next"], mark)
+        if call.argument(does.otherwise) >= 0:
+            constraints.add(schema.Assign, *at, call.argument(does.otherwise), call.result)
+        constraints.solver.watch(int32([mark]), int32([mark]))
+        self._returned[mark] = (*at, returned, call.result)
+        return returned
+
+    def observe(self, pointers: Int32) -> None:
+        """Has results be all that the bodies return, where the receiver may be open."""
+        for pointer in np.unique(pointers).tolist():
+            found = self._returned.pop(pointer, None)
+            if found:
+                self._constraints.add(schema.Assign, *found)
