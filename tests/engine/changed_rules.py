@@ -47,6 +47,8 @@ def _run_by(rule: Rule) -> frozenset[CodeType]:
     """Returns the functions of MODULES that a rule may run, itself included."""
     found: set[CodeType] = set()
     work = [_code(rule)]
+    if "members" in work[0].co_varnames:
+        work.append(_functions()["__init__"])
     while work:
         code = work.pop()
         if code not in found:

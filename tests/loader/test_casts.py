@@ -159,6 +159,17 @@ class Casts {
             throw new IllegalStateException(problem);
         }
     }
+    static int number() throws Exception { // -
+        Object o = c.newInstance();
+        if (yes) return 1;
+        A a = (A) o;
+        return 2;
+    }
+    static A inTheFifthSlot(int[] numbers, int first, int second, int third) throws Exception { // A
+        Object o = c.newInstance();
+        numbers[first] = 1;
+        return (A) o;
+    }
     static A otherFailureExpected() throws Exception { // A
         try {
             return (A) c.newInstance();
@@ -371,6 +382,11 @@ def assembled(body: str) -> list[set[str]]:
         "iconst_0\n istore 301\n iload 301\n pop\n checkcast A",
         "iinc 400 1\n checkcast A",
         "iconst_2\n iconst_2\n multianewarray [[LA; 2\n pop\n checkcast A",
+        "lconst_0\n lstore 301\n checkcast A",
+        "astore 300\n aload 0\n astore 44\n aload 300\n checkcast A",
+        "astore 300\n aload 0\n astore 172\n aload 300\n checkcast A",
+        "aload 0\n invokevirtual java/lang/Object.hashCode ()I\n pop\n checkcast A",
+        "aload 0\n invokeinterface java/lang/Runnable.run ()V\n checkcast A",
         "lconst_0\n putstatic T.wide J\n checkcast A",
         "getstatic T.wide J\n pop2\n checkcast A",
         "getstatic T.kept LA;\n pop\n checkcast A",
@@ -385,7 +401,12 @@ def test_moves_on_the_stack_are_followed(moves: str) -> None:
 
 
 def test_what_is_beside_the_result_is_something_else() -> None:
-    for moves in ("aload 0", "aload 0\n swap\n dup_x1\n pop", "lconst_0\n pop2\n pop\n aload 0"):
+    for moves in (
+        "aload 0",
+        "astore 300\n aload 0",
+        "aload 0\n swap\n dup_x1\n pop",
+        "lconst_0\n pop2\n pop\n aload 0",
+    ):
         assert assembled(f"NEW\n {moves}\n checkcast A\n areturn") == [set()]
 
 
