@@ -225,6 +225,8 @@ def _instruction(words: list[str], pool: _Pool, at: dict[str, int], place: int) 
         return struct.pack(">BH", 19, *pool.constants(operands))
     if name == "invokedynamic":
         return struct.pack(">BHH", 186, pool.dynamic(18, *operands), 0)
+    if name == "multianewarray":
+        return struct.pack(">BHB", 197, pool.type(operands[0]), int(operands[1]))
     if name in _TYPE:
         return struct.pack(">BH", _TYPE[name], pool.type(operands[0]))
     return _member_instruction(name, operands, pool)

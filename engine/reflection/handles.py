@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cypher.program import ACC_STATIC, INTERFACE, Program
+from cypher.program import ACC_STATIC, Program
 from engine.reflection.api import (
-    CALL_INTERFACE,
     CALL_STATIC,
     CALL_VIRTUAL,
     GET_FIELD,
@@ -224,12 +223,7 @@ def made_handle(sites: Table[MakeCall]) -> Iterator[MadeHandle]:
 
 
 def _kind_of(program: Program, method: int) -> int:
-    declaring, name, _ = program.name_of_method(method)
-    if name == "<init>":
-        return NEW
-    if program.flags_of_method(method) & ACC_STATIC:
-        return CALL_STATIC
-    return CALL_INTERFACE if program.flags_of_type(declaring) & INTERFACE else CALL_VIRTUAL
+    return CALL_STATIC if program.flags_of_method(method) & ACC_STATIC else CALL_VIRTUAL
 
 
 @rule("P-Unreflect", JAVA)

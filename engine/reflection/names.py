@@ -14,7 +14,7 @@ def class_named(program: Program, text: str) -> int:
 
     That is a class's name with dots, or an array's descriptor with dots (JLS 13.1, `Class.getName`).
     """
-    if "/" in text or not text:
+    if "/" in text:
         return -1
     if text.startswith("["):
         element = text.lstrip("[")
@@ -109,16 +109,15 @@ class Members:
         return found
 
     def _member_order(self, type_: int) -> list[int]:
-        """Returns a class, its superclasses from below, then its superinterfaces."""
+        """Returns a class, its superclasses from below, then its superinterfaces; interfaces have no superclass."""
         program = self.program
+        interfaces = [
+            each for each in sorted(program.supertypes_of(type_)) if program.flags_of_type(each) & INTERFACE
+        ]
         order = [type_]
-        while (above := program.superclass_of(order[-1])) >= 0:
+        while order[-1] not in interfaces and (above := program.superclass_of(order[-1])) >= 0:
             order.append(above)
-        supertypes = program.supertypes_of(type_)
-        order += (
-            each for each in sorted(supertypes) if program.flags_of_type(each) & INTERFACE and each != type_
-        )
-        return order
+        return order + interfaces
 
     def inherited_methods(self, type_: int, name: str) -> Iterator[int]:
         """Yields the methods of this name of a class and its supertypes, whoever may call them."""

@@ -159,6 +159,24 @@ class Casts {
             throw new IllegalStateException(problem);
         }
     }
+    static int number() throws Exception { // -
+        Object o = c.newInstance();
+        if (yes) return 1;
+        A a = (A) o;
+        return 2;
+    }
+    static A inTheFifthSlot(int[] numbers, int first, int second, int third) throws Exception { // A
+        Object o = c.newInstance();
+        numbers[first] = 1;
+        return (A) o;
+    }
+    static A otherFailureExpected() throws Exception { // A
+        try {
+            return (A) c.newInstance();
+        } catch (ArithmeticException problem) {
+            return null;
+        }
+    }
     static A secondTry() throws Exception { // B, A
         Object o;
         try {
@@ -278,11 +296,20 @@ needs_javac = pytest.mark.skipif(shutil.which("javac") is None, reason="needs ja
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[set[str]]]:
-    directory = tmp_path_factory.mktemp("casts")
+    return casts_in(compile_source(tmp_path_factory.mktemp("casts")))
+
+
+def compile_source(directory: Path) -> bytes:
+    """Returns the class that SOURCE compiles to."""
     (directory / "Casts.java").write_text(SOURCE)
     options = ["-g:none", "--release", "11", "-nowarn", "-d", str(directory)]
     subprocess.run(["javac", *options, str(directory / "Casts.java")], check=True, timeout=300)
-    return casts(translate([("Casts.class", (Path(directory) / "Casts.class").read_bytes())], "casts"))
+    return (directory / "Casts.class").read_bytes()
+
+
+def casts_in(content: bytes) -> dict[str, list[set[str]]]:
+    """Returns, by method of the class Casts, the types of each call whose result may be cast."""
+    return casts(translate([("Casts.class", content)], "casts"))
 
 
 def casts(unit: Unit) -> dict[str, list[set[str]]]:
@@ -351,6 +378,22 @@ def assembled(body: str) -> list[set[str]]:
         "aload 0\n getfield T.wide J\n pop2\n checkcast A",
         "iconst_1\n anewarray A\n iconst_0\n aload 0\n aastore\n checkcast A",
         "aload 0\n lconst_0\n invokestatic T.f (Ljava/lang/Class;J)D\n pop2\n checkcast A",
+        "lconst_0\n lstore 301\n lload 301\n pop2\n checkcast A",
+        "iconst_0\n istore 301\n iload 301\n pop\n checkcast A",
+        "iinc 400 1\n checkcast A",
+        "iconst_2\n iconst_2\n multianewarray [[LA; 2\n pop\n checkcast A",
+        "lconst_0\n lstore 301\n checkcast A",
+        "astore 300\n aload 0\n astore 44\n aload 300\n checkcast A",
+        "astore 300\n aload 0\n astore 172\n aload 300\n checkcast A",
+        "aload 0\n invokevirtual java/lang/Object.hashCode ()I\n pop\n checkcast A",
+        "aload 0\n invokeinterface java/lang/Runnable.run ()V\n checkcast A",
+        "lconst_0\n putstatic T.wide J\n checkcast A",
+        "getstatic T.wide J\n pop2\n checkcast A",
+        "getstatic T.kept LA;\n pop\n checkcast A",
+        "aload 0\n lconst_0\n putfield T.wide J\n checkcast A",
+        "aload 0\n aload 0\n putfield T.kept LA;\n checkcast A",
+        "astore 3\n aload 0\n astore 4\n aload 3\n checkcast A",
+        "astore 258\n aload 0\n astore 1\n aload 0\n astore 257\n aload 258\n checkcast A",
     ],
 )
 def test_moves_on_the_stack_are_followed(moves: str) -> None:
@@ -358,7 +401,12 @@ def test_moves_on_the_stack_are_followed(moves: str) -> None:
 
 
 def test_what_is_beside_the_result_is_something_else() -> None:
-    for moves in ("aload 0", "aload 0\n swap\n dup_x1\n pop", "lconst_0\n pop2\n pop\n aload 0"):
+    for moves in (
+        "aload 0",
+        "astore 300\n aload 0",
+        "aload 0\n swap\n dup_x1\n pop",
+        "lconst_0\n pop2\n pop\n aload 0",
+    ):
         assert assembled(f"NEW\n {moves}\n checkcast A\n areturn") == [set()]
 
 
@@ -371,6 +419,25 @@ def test_subroutines_go_back_to_all_their_callers() -> None:
     other = "aload 0\n ifnull there\n NEW\n astore 1\n jsr sub\n aload 1\n checkcast A\n areturn\n"
     there = "there: aconst_null\n astore 1\n jsr sub\n aconst_null\n areturn\n"
     assert assembled(other + there + called) == [set()]
+
+
+def test_subroutines_may_keep_their_address_in_any_slot() -> None:
+    body = "NEW\n jsr sub\n checkcast A\n areturn\nsub: astore 300\n ret 300\n"
+    assert assembled(body) == [{"A"}]
+
+
+def test_constants_may_have_any_index() -> None:
+    many = "".join(f"getstatic T.f{number} I\n pop\n" for number in range(300))
+    moves = "lconst_0\n putstatic T.wide J\n aload 0\n invokestatic T.f (Ljava/lang/Class;)V\n"
+    assert assembled(f"{many} NEW\n {moves} checkcast A\n areturn") == [{"A"}]
+
+
+def test_calls_that_the_program_links_itself_take_and_put() -> None:
+    call = "aload 0\n invokevirtual java/lang/Class.newInstance ()Ljava/lang/Object;"
+    head = "class T extends java/lang/Object\nversion 55\nbootstrap linker T.link ()V\n"
+    dynamic = "lconst_0\n invokedynamic run (J)D linker\n pop2\n checkcast A\n areturn"
+    method = f"method static m (Ljava/lang/Class;)Ljava/lang/Object;\n{call}\n{dynamic}\n"
+    assert casts(translate([("T.class", assemble(head + method, "T.jasm")["T"])], "T"))["m"] == [{"A"}]
 
 
 def test_loops_around_subroutines_may_never_end() -> None:
