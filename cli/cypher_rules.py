@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any, TypeAlias, get_type_hints
 
 import numpy as np
@@ -19,6 +20,7 @@ from engine.rules import Relation, Rule
 
 Rows: TypeAlias = Iterator[tuple[str, tuple[Any, ...]]]
 _NONE = 0xFFFFFFFF
+_hints = cache(get_type_hints)
 
 
 class CypherRules:
@@ -57,14 +59,15 @@ class Mentioned:
         self._program, self._members = program, Members(program)
         self._texts: dict[str, int] = {}
         self._told: set[tuple[Any, ...]] = set()
-        self._lookups: defaultdict[int, set[tuple[str, int]]] = defaultdict(set)  # by pointer to the class
-        self._classes: defaultdict[int, set[int]] = defaultdict(set)  # at a pointer
+        # By pointer to the class; in the order in which they came, which is the same in each run.
+        self._lookups: defaultdict[int, dict[tuple[str, int], None]] = defaultdict(dict)
+        self._classes: defaultdict[int, dict[int, None]] = defaultdict(dict)
         self._makers: set[int] = set()  # sites
-        self._casts: defaultdict[int, set[int]] = defaultdict(set)  # types, by site
+        self._casts: defaultdict[int, dict[int, None]] = defaultdict(dict)  # types, by site
 
     def numbered(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         """Returns a row with keys in place of ids and texts."""
-        hints = get_type_hints(type(row))
+        hints = _hints(type(row))
         return tuple(
             self._texts[value] if name == "text" else value & _NONE if hints[name] in ENTITIES else value
             for name, value in zip(hints, row, strict=True)
@@ -76,12 +79,12 @@ class Mentioned:
             case rel.StringAt(text=text):
                 yield from self._text(text)
             case rel.ClassAt(pointer, type_) if type_ >= 0:
-                self._classes[pointer].add(type_)
+                self._classes[pointer][type_] = None
                 yield from self._constructor(type_)
                 for sort, declared in self._lookups[pointer]:
                     yield from self._found(type_, sort, declared)
             case rel.GetMember(sort=sort, declared=declared, receiver=receiver):
-                self._lookups[receiver].add((sort, declared))
+                self._lookups[receiver][sort, declared] = None
                 for each in self._classes[receiver]:
                     yield from self._found(each, sort, declared)
             case rel.MethodAt(method=method) | rel.Candidate(method=method):
@@ -91,7 +94,7 @@ class Mentioned:
                 for each in self._casts[site]:
                     yield from self._subtypes(each)
             case rel.ResultCast(site=site, type=type_):
-                self._casts[site].add(type_)
+                self._casts[site][type_] = None
                 if site in self._makers:
                     yield from self._subtypes(type_)
 

@@ -137,7 +137,7 @@ def test_the_command_says_what_the_compiled_solver_does(
     admin: Driver, on_test_server: Place, classes: Path, jdk: Path, tmp_path: Path
 ) -> None:
     assert on_test_server.uri
-    options = ("analyze", classes, "--jdk", jdk, "--scope", "application", "--format", "json", "--quiet")
+    options = ("analyze", classes, "--jdk", jdk, "--scope", "application", "--format", "json", "--verbose")
     found = []
     for solver in ("kernel", "cypher"):
         done = run_command(
@@ -145,6 +145,8 @@ def test_the_command_says_what_the_compiled_solver_does(
         )
         assert done.code == 0, done.errors
         found.append(json.loads(done.output))
+        told = re.search(r"^ *classObjects: [1-9]\d* rows, applied \d+ times", done.errors, re.MULTILINE)
+        assert (told is not None) == (solver == "cypher")
     for name in ("reachableMethods", "callEdges", "implicitEdges", "pointsToPairs", "sites"):
         assert found[0][name] == found[1][name]
     assert json.loads((tmp_path / "cypher" / "manifest.json").read_text())["solver"] == "cypher"
