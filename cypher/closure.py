@@ -53,6 +53,7 @@ BATCH = 20_000
 _RUN_BITS, _NUMBER_BITS = 32, 30
 _ROWS = closure_rows.ROWS | reflection_rows.ROWS
 _NAME = re.compile(r"\b([A-Z]\w*)\(")
+_MADE = re.compile(r"^CREATE (?:CONSTRAINT|INDEX) (\w+) ")
 # Seconds that another run is given to show that it lives.
 _PATIENCE = 1.0
 
@@ -234,8 +235,7 @@ def opened(driver: Driver) -> Iterator[Closure]:
     A run that lives has a transaction open, which holds a lock; what runs that were killed have left is deleted.
     """
     with driver.session() as session, driver.session() as living:
-        for text in (*closure_rows.SCHEMA, *reflection_rows.SCHEMA, closure_rows.AWAITED):
-            session.run(text).consume()
+        _make_schema(session)
         _remove_remnants(driver, session)
         number = secrets.randbits(_NUMBER_BITS)
         with closing(living.begin_transaction()) as alive:
@@ -248,6 +248,15 @@ def opened(driver: Driver) -> Iterator[Closure]:
             finally:
                 with driver.session() as last:
                     _remove(last, number)
+
+
+def _make_schema(session: Session) -> None:
+    """Makes what constraints and indexes are not there yet."""
+    known = {name for (name,) in session.run("SHOW INDEXES YIELD name").values()}
+    for text in (*closure_rows.SCHEMA, *reflection_rows.SCHEMA):
+        if _MADE.findall(text)[0] not in known:
+            session.run(text).consume()
+    session.run("CALL db.awaitIndexes(300)").consume()
 
 
 def _take(transaction: Transaction, number: int) -> None:

@@ -35,7 +35,6 @@ SCHEMA: tuple[LiteralString, ...] = (
     "CREATE INDEX heliograph_solver_field IF NOT EXISTS FOR ()-[r:SOLVER_FIELD]-() ON (r.round)",
     "CREATE INDEX heliograph_solver_gives IF NOT EXISTS FOR ()-[r:SOLVER_GIVES_THIS]-() ON (r.round)",
 )
-AWAITED: LiteralString = "CALL db.awaitIndexes(300)"
 
 ROWS: dict[str, LiteralString] = {
     # (type, whether it is an interface)
