@@ -1,4 +1,7 @@
-"""`--solver cypher`: the closure by rules on a Neo4j server (see `cypher.closure`); here is what numbers things."""
+"""`--solver cypher`: the closure by rules on a Neo4j server (see `cypher.closure`); here is what numbers things.
+
+Its rules of reflection are in `cli.cypher_rules`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cli.cypher_rules import CypherRules
 from cli.query import connected, failing
 from cypher.closure import REACHABLE, Closure, opened
 from cypher.connection import explained
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from cli.pipeline import MakeSolver
     from cli.progress import Progress
     from cli.query import Place
+    from engine.rules import MakeApplier
 
 TRACKED_FROM = 1 << 30
 # A derived row costs a server about as much as so many units of work, which are a few nanoseconds each.
@@ -30,13 +35,16 @@ _KINDS = {STATIC: "static", SPECIAL: "special", VIRTUAL: "virtual"}
 _INVOKES = {STATIC: "StaticInvoke", SPECIAL: "SpecialInvoke", VIRTUAL: "VirtualInvoke"}
 
 
-def on_server(place: Place, progress: Progress, stack: ExitStack) -> MakeSolver:
-    """Returns what makes a solver on a server; what it stores there is deleted when `stack` ends. Raises `Failure`."""
+def on_server(place: Place, progress: Progress, stack: ExitStack) -> tuple[MakeSolver, MakeApplier]:
+    """Returns what makes a solver, and what applies rules, on a server. Raises `Failure`.
+
+    What they store there is deleted when `stack` ends.
+    """
     stack.enter_context(failing())
     stack.enter_context(explained(place.uri or "the server", place.user))
     closure = stack.enter_context(opened(stack.enter_context(connected(place))))
     stack.callback(_tell, closure, progress)
-    return partial(CypherSolver, closure)
+    return partial(CypherSolver, closure), partial(CypherRules, closure)
 
 
 def _tell(closure: Closure, progress: Progress) -> None:

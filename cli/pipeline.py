@@ -25,6 +25,7 @@ from engine.analysis import PROGRAM, Options, analyse, without
 from engine.entry import Entries
 from engine.reflection.modes import DEFAULT
 from engine.result import Result
+from engine.rules import MakeApplier, in_process
 from engine.solver import Solver, Statistics
 from loader import maven
 from loader.archives import Inputs, open_inputs
@@ -101,7 +102,7 @@ def analyse_job(job: Job, progress: Progress) -> Outcome:
         with phases.phase("inputs"):
             jdk, inputs = _open(job)
         with phases.phase("solver"):
-            make = _begun(job, progress, stack)
+            make, applier = _begun(job, progress, stack)
         with phases.phase("classes"):
             loaded = _read(job, progress, jdk, inputs)
         with phases.phase("linking"):
@@ -112,8 +113,9 @@ def analyse_job(job: Job, progress: Progress) -> Outcome:
             tick = _tick(job, began, advance)
             matching = Matching(job.specification, specified, program)
             options = Options(
-                job.mode, job.scope, tick=tick, specification=matching.specification, **without(job.without)
-            )
+                job.mode, job.scope, tick=tick, specification=matching.specification, applier=applier,
+                **without(job.without),
+            )  # fmt: skip
             result = analyse(program, solver, entries, options)
         # Before names are asked for, since what only these mention is no part of the analysis.
         found = dict.fromkeys(
@@ -177,8 +179,8 @@ def _open(job: Job) -> tuple[Jdk, Inputs]:
         return jdk, open_inputs(job.inputs, job.classpath, jdk.home, job.release)
 
 
-def _begun(job: Job, progress: Progress, stack: contextlib.ExitStack) -> MakeSolver:
-    """Begins what a solver needs, its compilation or its server; returns what makes it, from two types' ids."""
+def _begun(job: Job, progress: Progress, stack: contextlib.ExitStack) -> tuple[MakeSolver, MakeApplier]:
+    """Begins what a solver needs, its compilation or its server; returns what makes it and what applies rules."""
     if job.solver == "kernel":
         from cli.kernel import Compilation, solver
 
@@ -189,14 +191,14 @@ def _begun(job: Job, progress: Progress, stack: contextlib.ExitStack) -> MakeSol
             compilation.wait()
             return solver(object_type, class_type)
 
-        return compiled
+        return compiled, in_process
     if job.solver == "cypher":
         from cli.cypher_solver import on_server
 
         return on_server(job.server, progress, stack)
     from engine.reference import ReferenceSolver
 
-    return ReferenceSolver
+    return ReferenceSolver, in_process
 
 
 def _read(job: Job, progress: Progress, jdk: Jdk, inputs: Inputs) -> _Loaded:

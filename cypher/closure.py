@@ -1,6 +1,7 @@
 """Andersen's analysis by rules in Cypher: its relations on a server, and the rounds of rules up to the fixpoint.
 
-A rule is a file in `rules/closure`, like those of `cypher.inference`, with its Datalog below the header:
+A rule is a file in `rules/closure`, like those of `cypher.inference`, with its Datalog below the header; those in
+`rules/reflection` resolve reflective calls, and who drives the rounds has them applied between these:
 
     // formal: Head(…) :- Premise(…), ….
 
@@ -16,7 +17,7 @@ import re
 import secrets
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
 from importlib.resources import files
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple
 
 from neo4j.exceptions import Neo4jError
 
-from cypher import closure_rows
+from cypher import closure_rows, reflection_rows
 from cypher.inference import Rule, formal_of, parsed
 
 if TYPE_CHECKING:
@@ -40,11 +41,19 @@ ORDER = (
 )  # fmt: skip
 # Those that are applied to what they derive at once, till that is nothing.
 REPEATED = ("wanted", "assign")
+# Rules of reflection, in the order of documents: what is derived of names and classes, then what is done with it.
+REFLECTION = (
+    "classObjects", "classObjects.local", "classObjects.casts.1", "classObjects.casts.2", "calls.clinit",
+    "memberCandidate", "constructorTypes", "methodObject", "fieldObject", "newInstanceTargets.1",
+    "newInstanceTargets.2", "newInstanceTargets.local", "resolvedInvoke", "load, store",
+)  # fmt: skip
 REACHABLE = "Reachable"
 # Rows that are sent at a time.
 BATCH = 20_000
 _RUN_BITS, _NUMBER_BITS = 32, 30
+_ROWS = closure_rows.ROWS | reflection_rows.ROWS
 _NAME = re.compile(r"\b([A-Z]\w*)\(")
+_MADE = re.compile(r"^CREATE (?:CONSTRAINT|INDEX) (\w+) ")
 # Seconds that another run is given to show that it lives.
 _PATIENCE = 1.0
 
@@ -68,9 +77,20 @@ class Derived(NamedTuple):
 
 @cache
 def rules() -> tuple[ClosureRule, ...]:
-    """Returns the rules in their order."""
-    folder = files("cypher") / "rules" / "closure"
-    return tuple(rule_of(name, (folder / f"{name}.cypher").read_text("utf-8")) for name in ORDER)
+    """Returns the rules of the closure in their order."""
+    return tuple(_read_rules("closure", ORDER))
+
+
+@cache
+def reflection_rules() -> dict[str, ClosureRule]:
+    """Returns the rules of reflection, by name."""
+    return {each.rule.name: each for each in _read_rules("reflection", REFLECTION)}
+
+
+def _read_rules(folder: str, names: Iterable[str]) -> Iterator[ClosureRule]:
+    place = files("cypher") / "rules" / folder
+    for name in names:
+        yield rule_of(name, (place / f"{name}.cypher").read_text("utf-8"))
 
 
 def rule_of(name: str, text: LiteralString) -> ClosureRule:
@@ -104,7 +124,7 @@ class Closure:
             self.now += 1
             for start in range(0, len(rows), BATCH):
                 batch = list(rows[start : start + BATCH])
-                text = closure_rows.ROWS[relation]
+                text = _ROWS[relation]
                 found = self._session.run(text, rows=batch, base=self._base, round=self.now).consume()
                 self._sizes[relation] += found.counters.relationships_created
             self._grown[relation] = self.now
@@ -145,6 +165,13 @@ class Closure:
         self._seconds[name] += time.monotonic() - began
         return rows
 
+    def derive(self, name: str) -> list[list[int]]:
+        """Applies a rule of reflection; returns the rows that it derived, as (site, what was found)."""
+        each = reflection_rules()[name]
+        if not (self._is_due(each) and self._apply(each)):
+            return []
+        return self._read(reflection_rows.DERIVED[each.head])
+
     @property
     def rows(self) -> int:
         """How many rows the rules derived."""
@@ -155,9 +182,11 @@ class Closure:
         return self._sizes[relation]
 
     def derived(self) -> list[Derived]:
-        """Returns what each rule derived."""
+        """Returns what each rule derived that was applied."""
         return [
-            Derived(name, self._applications[name], self._rows[name], self._seconds[name]) for name in ORDER
+            Derived(name, self._applications[name], self._rows[name], self._seconds[name])
+            for name in (*ORDER, *REFLECTION)
+            if self._applications[name]
         ]
 
     # --- rows out
@@ -206,8 +235,7 @@ def opened(driver: Driver) -> Iterator[Closure]:
     A run that lives has a transaction open, which holds a lock; what runs that were killed have left is deleted.
     """
     with driver.session() as session, driver.session() as living:
-        for text in closure_rows.SCHEMA:
-            session.run(text).consume()
+        _make_schema(session)
         _remove_remnants(driver, session)
         number = secrets.randbits(_NUMBER_BITS)
         with closing(living.begin_transaction()) as alive:
@@ -220,6 +248,15 @@ def opened(driver: Driver) -> Iterator[Closure]:
             finally:
                 with driver.session() as last:
                     _remove(last, number)
+
+
+def _make_schema(session: Session) -> None:
+    """Makes what constraints and indexes are not there yet."""
+    known = {name for (name,) in session.run("SHOW INDEXES YIELD name").values()}
+    for text in (*closure_rows.SCHEMA, *reflection_rows.SCHEMA):
+        if _MADE.findall(text)[0] not in known:
+            session.run(text).consume()
+    session.run("CALL db.awaitIndexes(300)").consume()
 
 
 def _take(transaction: Transaction, number: int) -> None:
@@ -244,7 +281,7 @@ def _remove_remnants(driver: Driver, session: Session) -> None:
 def _remove(session: Session, number: int) -> None:
     """Deletes a run."""
     base = number << _RUN_BITS
-    for text in closure_rows.DELETIONS:
+    for text in (*closure_rows.DELETIONS, *reflection_rows.DELETIONS):
         session.run(text, base=base, end=_end(base)).consume()
     session.run("MATCH (r:SolverRun {number: $number}) DELETE r", number=number).consume()
 
@@ -254,9 +291,18 @@ def _end(base: int) -> int:
 
 
 def closure_table() -> str:
-    """Returns the rules for the documentation, in Markdown."""
+    """Returns the rules of the closure for the documentation, in Markdown."""
+    return _table(rules())
+
+
+def reflection_table() -> str:
+    """Returns the rules of reflection for the documentation, in Markdown."""
+    return _table(reflection_rules().values())
+
+
+def _table(found: Iterable[ClosureRule]) -> str:
     lines = ["| rule | Datalog | what that is |", "| --- | --- | --- |"]
-    for each in rules():
+    for each in found:
         text = "<br>".join(f"`{line}`" for line in each.rule.formal)
         lines.append(f"| `{each.rule.name}` | {text} | {each.rule.description} |")
     return "\n".join(lines)

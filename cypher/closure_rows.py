@@ -34,7 +34,6 @@ SCHEMA: tuple[LiteralString, ...] = (
     "CREATE INDEX heliograph_solver_calls IF NOT EXISTS FOR ()-[r:SOLVER_CALLS]-() ON (r.round)",
     "CREATE INDEX heliograph_solver_field IF NOT EXISTS FOR ()-[r:SOLVER_FIELD]-() ON (r.round)",
     "CREATE INDEX heliograph_solver_gives IF NOT EXISTS FOR ()-[r:SOLVER_GIVES_THIS]-() ON (r.round)",
-    "CALL db.awaitIndexes(300)",
 )
 
 ROWS: dict[str, LiteralString] = {

@@ -24,6 +24,7 @@ from engine.reflection.relations import OffsetField
 from engine.reflective import Reflection
 from engine.report import report
 from engine.result import Derived, Result
+from engine.rules import MakeApplier, in_process
 from engine.serialization import Serialization
 from engine.solver import EXHAUSTED, FIXPOINT, PointsToRows, Solver, Statistics
 from engine.specification import Specification
@@ -52,7 +53,8 @@ class Options:
     """What is analysed and how.
 
     `scope` is PROGRAM or APPLICATION (see `engine.closed`). `confine_jdk`: see `engine.confined`. `tick` is called
-    with the sizes a few times a second and ends the run if it returns True.
+    with the sizes a few times a second and ends the run if it returns True. `applier` makes what applies the rules of
+    reflection that aren't left to their functions.
     """
 
     mode: str = DEFAULT
@@ -62,6 +64,7 @@ class Options:
     tick: Callable[[Statistics], bool] = lambda _: False
     budget: int = BUDGET
     specification: Specification = field(default_factory=Specification)
+    applier: MakeApplier = in_process
 
 
 def without(switches: Collection[str]) -> dict[str, Any]:
@@ -84,7 +87,9 @@ class Analysis:
         self._constraints = Constraints(program, solver, precision, options.confine_jdk)
         self._models = Models(self._constraints)
         self._serialization = Serialization(self._constraints, self._models)
-        self._reflection = Reflection(self._constraints, options.mode, self._models, options.specification)
+        self._reflection = Reflection(
+            self._constraints, options.mode, self._models, options.specification, options.applier
+        )
         self._constraints.on_sites = self._on_sites
         self._constraints.opaque = self._reflection.is_api
         self._constraints.on_field = self._models.on_field

@@ -24,7 +24,7 @@ from engine.reflection import api, modes
 from engine.reflection import relations as rel
 from engine.reflection.api import API, Api
 from engine.reflection.names import Members
-from engine.rules import Derivation, Rules
+from engine.rules import Derivation, MakeApplier, Rules
 from engine.specification import Specification
 from engine.specified import Specified
 
@@ -66,14 +66,15 @@ class Reflection:
     """The reflective sites of an analysis under one mode."""
 
     def __init__(
-        self, constraints: Constraints, mode: str, models: Models, specification: Specification
-    ) -> None:
+        self, constraints: Constraints, mode: str, models: Models, specification: Specification,
+        applier: MakeApplier,
+    ) -> None:  # fmt: skip
         self._constraints = constraints
         self._receivers = models.receivers
         self._program = constraints.program
-        self.rules = Rules(
-            modes.rules_in(mode), {"program": constraints.program, "members": Members(constraints.program)}
-        )
+        rules = modes.rules_in(mode)
+        known = {"program": self._program, "members": Members(self._program)}
+        self.rules = Rules(rules, known, applier(self._program, rules))
         self._mode = mode
         self._effects = Effects(constraints)
         self.handles = HandleEffects(constraints, self._effects, self._ask_handle)

@@ -12,7 +12,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Generic, TypeVar, get_args, get_type_hints
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, get_args, get_type_hints
+
+from cypher.program import Program
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 Other = TypeVar("Other", bound=tuple[Any, ...])
@@ -118,10 +120,37 @@ class Derivation:
     row: tuple[Any, ...]
 
 
-class Rules:
-    """Runs rules over tables, incrementally. `known` goes to the parameters of those names that are no tables."""
+class Applier(Protocol):
+    """Applies rules elsewhere than in this process, over relations that are kept there."""
 
-    def __init__(self, rules: Sequence[Rule], known: Mapping[str, object]) -> None:
+    def applies(self, each: Rule) -> bool:
+        """Returns whether the rule is applied there, in place of its function."""
+
+    def add(self, relation: Relation, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Adds rows that were not derived there, each once."""
+
+    def apply(self, each: Rule) -> Iterable[tuple[Any, ...]]:
+        """Derives what follows from what came since the rule was applied last; returns the rows of its head."""
+
+
+# Makes what applies rules to a program, None if their functions do.
+MakeApplier: TypeAlias = Callable[[Program, Sequence[Rule]], Applier | None]
+
+
+def in_process(_program: Program, _rules: Sequence[Rule]) -> None:
+    """Leaves all rules to their functions."""
+
+
+class Rules:
+    """Runs rules over tables, incrementally. `known` goes to the parameters of those names that are no tables.
+
+    What `applier` applies is not done by functions.
+    """
+
+    def __init__(
+        self, rules: Sequence[Rule], known: Mapping[str, object], applier: Applier | None = None
+    ) -> None:
+        self._applier = applier
         self._by_body: dict[Relation, list[Rule]] = defaultdict(list)
         for each in rules:
             for relation in dict.fromkeys(each.body):
@@ -136,6 +165,8 @@ class Rules:
             fresh = self.tables[relation].add(listed)
             if fresh:
                 self._pending[relation] += fresh
+                if self._applier:
+                    self._applier.add(relation, fresh)
 
     def derive(self) -> list[Derivation]:
         """Applies the rules until nothing new follows; returns what is new, once a row."""
@@ -144,12 +175,21 @@ class Rules:
             pending, self._pending = self._pending, defaultdict(list)
             for relation, fresh in pending.items():
                 for each in self._by_body[relation]:
-                    table: Table[Any] = self.tables[each.head]
-                    rows = table.add(self._apply(each, relation, fresh))
+                    rows = self._derived(each, relation, fresh)
                     if rows:
                         derived += [Derivation(each, row) for row in rows]
                         self._pending[each.head] += rows
         return derived
+
+    def _derived(self, each: Rule, grown: Relation, fresh: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Adds to the tables what `each` derives now that the table of `grown` has `fresh`; returns what is new."""
+        table: Table[Any] = self.tables[each.head]
+        if self._applier and self._applier.applies(each):
+            return table.add(self._applier.apply(each))
+        rows = table.add(self._apply(each, grown, fresh))
+        if self._applier and rows:
+            self._applier.add(each.head, rows)
+        return rows
 
     def _apply(self, each: Rule, grown: Relation, fresh: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """Yields what `each` derives with the table of `grown` restricted to `fresh`."""

@@ -15,6 +15,7 @@ from engine import heap
 from engine.analysis import Options, analyse
 from engine.reflection import relations
 from engine.result import NameSource, Result
+from engine.rules import MakeApplier, in_process
 from engine.sets import Sets
 
 Rows: TypeAlias = Counter[Hashable]
@@ -149,8 +150,8 @@ class NamedRows:
         return str(sorted(self._objects[obj] for obj in self._sets.objects_of(pointer).tolist()))
 
 
-def named_rows(job: Job, make: MakeSolver) -> dict[str, Rows]:
-    """Returns what an analysis of its own with such a solver finds."""
+def named_rows(job: Job, make: MakeSolver, applier: MakeApplier = in_process) -> dict[str, Rows]:
+    """Returns what an analysis of its own with such a solver finds, and with rules so applied."""
     loaded = _read(job, Progress(quiet=True), *_open(job))
     program, entries, _ = _link(job, loaded)
     solver = _solver(program, make)
@@ -162,6 +163,6 @@ def named_rows(job: Job, make: MakeSolver) -> dict[str, Rows]:
         add_methods(rows)
 
     solver.add_methods = counting  # type: ignore[method-assign]
-    result = analyse(program, solver, entries, Options(job.mode, job.scope))
+    result = analyse(program, solver, entries, Options(job.mode, job.scope, applier=applier))
     assert result.complete
     return NamedRows(program, result, variables).all()

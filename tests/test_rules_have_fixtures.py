@@ -32,7 +32,7 @@ from engine.reflection.members import ANY_CLASS
 from engine.reflection.modes import DEFAULT, MODES, RULES
 from engine.reflection.names import class_of_descriptor, parameter_descriptors
 from engine.reflective import Reflection
-from engine.rules import Rule, Rules, Table
+from engine.rules import MakeApplier, Rule, Rules, Table
 from engine.specification import Specification
 from tests.fixture_analysis import computed, parse
 from tests.fixture_harness import (
@@ -228,9 +228,10 @@ def failures(
 
     class ChangedReflection(Reflection):
         def __init__(
-            self, constraints: Constraints, mode: str, models: Models, specification: Specification
-        ) -> None:
-            super().__init__(constraints, mode, models, specification)
+            self, constraints: Constraints, mode: str, models: Models, specification: Specification,
+            applier: MakeApplier,
+        ) -> None:  # fmt: skip
+            super().__init__(constraints, mode, models, specification, applier)
             program = constraints.program
             changed = Changed(self, program, compiled, changes)
             rules = [changed.rule(each) for each in RULES if each.name in MODES[mode]]

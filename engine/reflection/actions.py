@@ -26,13 +26,14 @@ from engine.rules import Table, joined, rule
 DEEPEST_ARRAY = 2
 
 
-def _instantiable(program: Program, type_: int) -> bool:
+def instantiable(program: Program, type_: int) -> bool:
+    """Returns whether there are objects of a class; of a primitive type there are none."""
     return type_ >= 0 and not program.flags_of_type(type_) & (ABSTRACT | INTERFACE)
 
 
-def _default_constructor(program: Program, type_: int) -> int:
+def default_constructor(program: Program, type_: int) -> int:
     """Returns the constructor without parameters of a class that can be instantiated, or -1."""
-    return program.method_of(type_, "<init>", "()V") if _instantiable(program, type_) else -1
+    return program.method_of(type_, "<init>", "()V") if instantiable(program, type_) else -1
 
 
 @rule("newInstanceTargets.1", LIVSHITS)
@@ -46,7 +47,7 @@ def class_new_instance(
     calls(i, m) :- newInstanceTargets(i, t), m = t + ".<init>".
     """
     for site, found in joined(sites, classes, receiver="pointer"):
-        constructor = _default_constructor(program, found.type)
+        constructor = default_constructor(program, found.type)
         if constructor >= 0:
             yield NewInstanceTarget(site.site, constructor)  # type: ignore[arg-type]
 
@@ -62,7 +63,7 @@ def local_new_instance(
     """
     for site, operand in joined(sites, local, site="site"):
         for found in classes.where(pointer=operand.pointer):
-            constructor = _default_constructor(program, found.type)
+            constructor = default_constructor(program, found.type)
             if constructor >= 0:
                 yield NewInstanceTarget(site.site, constructor)  # type: ignore[arg-type]
 
@@ -80,7 +81,7 @@ def constructor_new_instance(
     """
     for site, found in joined(sites, constructors, receiver="pointer"):
         declaring, name, _ = program.name_of_method(found.method)
-        if name == "<init>" and _instantiable(program, declaring):
+        if name == "<init>" and instantiable(program, declaring):
             yield NewInstanceTarget(site.site, found.method)
 
 

@@ -84,9 +84,12 @@ class Members:
     def methods(self, type_: int, names: Collection[str], declared: bool) -> Iterator[int]:
         """Yields the methods that `get[Declared]Method(name, …)` may find for any of `names`, whatever the parameters."""
         if type_ >= 0:
-            index = self._declared_methods(type_) if declared else self._public_methods(type_)
-            for found in _named(index, names):
+            for found in _named(self.methods_by_name(type_, declared), names):
                 yield from found
+
+    def methods_by_name(self, type_: int, declared: bool) -> Mapping[str, list[int]]:
+        """Returns, by name, all methods that `get[Declared]Method` may find in a class."""
+        return self._declared_methods(type_) if declared else self._public_methods(type_)
 
     def _public_methods(self, type_: int) -> dict[str, list[int]]:
         """Returns, by name, the public methods of a class, its superclasses and its superinterfaces.
@@ -145,9 +148,12 @@ class Members:
     def fields(self, type_: int, names: Collection[str], declared: bool) -> Iterator[int]:
         """Yields the fields that `get[Declared]Field(name)` finds for `names` (JVMS 5.4.3.2 for the public ones)."""
         if type_ >= 0:
-            index = self._declared_fields(type_) if declared else self._public_fields(type_)
-            for found in _named(index, names):
+            for found in _named(self.fields_by_name(type_, declared), names):
                 yield found[0]
+
+    def fields_by_name(self, type_: int, declared: bool) -> Mapping[str, list[int]]:
+        """Returns, by name, the fields among which `get[Declared]Field` finds the first."""
+        return self._declared_fields(type_) if declared else self._public_fields(type_)
 
     def _public_fields(self, type_: int) -> dict[str, list[int]]:
         """Returns, by name, the public field of a class and its supertypes that is found first."""

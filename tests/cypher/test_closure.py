@@ -27,6 +27,7 @@ from cypher.server.managed import Managed
 from engine.analysis import APPLICATION
 from engine.kernel.solver import KernelSolver
 from engine.reference import ReferenceSolver
+from engine.reflection.modes import CASTS, DEFAULT
 from tests.cli.conftest import COMMAND, ROOT, run_command
 from tests.engine.feeding import solved
 from tests.engine.naive import naive
@@ -74,7 +75,7 @@ def test_premises_are_derived_or_given() -> None:
 
 
 def test_a_rule_looks_only_at_what_is_new() -> None:
-    for each in closure.rules():
+    for each in (*closure.rules(), *closure.reflection_rules().values()):
         assert "$since" in each.rule.first, each.rule.name
         branches = re.split(r"\bUNION\b", each.rule.first.partition("\n}\n")[0])
         if "CALL () {" in each.rule.first:
@@ -109,14 +110,15 @@ def on_test_server(server: Managed, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 
 @pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize("mode", [DEFAULT, CASTS] if os.environ.get(EVERYTHING) else [DEFAULT])
 def test_solvers_find_the_same_rows_on_fixtures(
-    jars: Path, tmp_path: Path, javac: str, monkeypatch: pytest.MonkeyPatch
+    jars: Path, tmp_path: Path, javac: str, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
     (tmp_path / "classes").mkdir()
     build(tmp_path / "classes", javac)
-    # A seventh of them; a server takes ten minutes for all.
+    # A seventh of them, and one mode; a server takes ten minutes for all.
     mains = tuple(each.name for each in fixtures())[:: 1 if os.environ.get(EVERYTHING) else 7]
-    job = Job((str(tmp_path / "classes"),), mains, scope=APPLICATION)
+    job = Job((str(tmp_path / "classes"),), mains, mode=mode, scope=APPLICATION)
     expected = named_rows(job, KernelSolver)
     assert all(expected.values())
     assert named_rows(job, ReferenceSolver) == expected
@@ -126,7 +128,7 @@ def test_solvers_find_the_same_rows_on_fixtures(
         monkeypatch.setenv("NEO4J_PASSWORD", server.password())
         with ExitStack() as stack:
             place = Place(server.uri, USER, insecure=False)
-            assert named_rows(job, on_server(place, Progress(quiet=True), stack)) == expected
+            assert named_rows(job, *on_server(place, Progress(quiet=True), stack)) == expected
     finally:
         server.stop()
 
@@ -135,7 +137,7 @@ def test_the_command_says_what_the_compiled_solver_does(
     admin: Driver, on_test_server: Place, classes: Path, jdk: Path, tmp_path: Path
 ) -> None:
     assert on_test_server.uri
-    options = ("analyze", classes, "--jdk", jdk, "--scope", "application", "--format", "json", "--quiet")
+    options = ("analyze", classes, "--jdk", jdk, "--scope", "application", "--format", "json", "--verbose")
     found = []
     for solver in ("kernel", "cypher"):
         done = run_command(
@@ -143,6 +145,8 @@ def test_the_command_says_what_the_compiled_solver_does(
         )
         assert done.code == 0, done.errors
         found.append(json.loads(done.output))
+        told = re.search(r"^ *classObjects: [1-9]\d* rows, applied \d+ times", done.errors, re.MULTILINE)
+        assert (told is not None) == (solver == "cypher")
     for name in ("reachableMethods", "callEdges", "implicitEdges", "pointsToPairs", "sites"):
         assert found[0][name] == found[1][name]
     assert json.loads((tmp_path / "cypher" / "manifest.json").read_text())["solver"] == "cypher"

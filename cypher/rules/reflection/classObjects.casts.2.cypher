@@ -1,0 +1,64 @@
+// title: Classes by casts of what constructors make
+// description: The classes of unknown name whose constructors `Constructor.newInstance` runs, which the casts of its result let pass.
+// paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 5.4.2
+// head: (SolverReflective)-[:SOLVER_CLASS_OBJECT]->(SolverNamedClass)
+// formal: ClassObject(ic, t) :- ConstructorCall(i, v), UnknownAt(v, ig), GetMember(ig, 'constructor', _, w, _), UnknownAt(w, ic), ForName(ic, _, _), for all ResultCast(i, tc, n): ConcreteSubtype(t, tc), (n = 0 or not Jdk(t)).
+// Differs: `unresolved(ic)` of the paper is that a name which is no constant reaches ic, so partially resolved calls count as well; and what i returns is cast on every way on which the method goes on.
+CALL () {
+  MATCH (v)-[u:SOLVER_UNKNOWN_AT]->(ig) USING INDEX u:SOLVER_UNKNOWN_AT(round) WHERE $since <= u.round < $round
+  MATCH (v)-[:SOLVER_CONSTRUCTOR_CALL]->(i)
+  MATCH (ig)<-[:SOLVER_LOOKUP_SITE]-(look {sort: 'constructor'})
+  MATCH (look)-[:SOLVER_LOOKUP_CLASS]->(w)
+  MATCH (w)-[:SOLVER_UNKNOWN_AT]->(ic)
+  RETURN i, ic
+  UNION
+  MATCH (v)-[n:SOLVER_CONSTRUCTOR_CALL]->(i) USING INDEX n:SOLVER_CONSTRUCTOR_CALL(round) WHERE $since <= n.round < $round
+  MATCH (v)-[:SOLVER_UNKNOWN_AT]->(ig)
+  MATCH (ig)<-[:SOLVER_LOOKUP_SITE]-(look {sort: 'constructor'})
+  MATCH (look)-[:SOLVER_LOOKUP_CLASS]->(w)
+  MATCH (w)-[:SOLVER_UNKNOWN_AT]->(ic)
+  RETURN i, ic
+  UNION
+  MATCH (i)-[c:SOLVER_RESULT_CAST]->() USING INDEX c:SOLVER_RESULT_CAST(round) WHERE $since <= c.round < $round
+  MATCH (v)-[:SOLVER_CONSTRUCTOR_CALL]->(i)
+  MATCH (v)-[:SOLVER_UNKNOWN_AT]->(ig)
+  MATCH (ig)<-[:SOLVER_LOOKUP_SITE]-(look {sort: 'constructor'})
+  MATCH (look)-[:SOLVER_LOOKUP_CLASS]->(w)
+  MATCH (w)-[:SOLVER_UNKNOWN_AT]->(ic)
+  RETURN i, ic
+  UNION
+  MATCH (look:SolverLookup) USING INDEX look:SolverLookup(round) WHERE $since <= look.round < $round AND look.sort = 'constructor'
+  MATCH (look)-[:SOLVER_LOOKUP_SITE]->(ig)
+  MATCH (v)-[:SOLVER_UNKNOWN_AT]->(ig)
+  MATCH (v)-[:SOLVER_CONSTRUCTOR_CALL]->(i)
+  MATCH (look)-[:SOLVER_LOOKUP_CLASS]->(w)
+  MATCH (w)-[:SOLVER_UNKNOWN_AT]->(ic)
+  RETURN i, ic
+  UNION
+  MATCH (w)-[k:SOLVER_UNKNOWN_AT]->(ic) USING INDEX k:SOLVER_UNKNOWN_AT(round) WHERE $since <= k.round < $round
+  MATCH (w)<-[:SOLVER_LOOKUP_CLASS]-(look {sort: 'constructor'})
+  MATCH (look)-[:SOLVER_LOOKUP_SITE]->(ig)
+  MATCH (v)-[:SOLVER_UNKNOWN_AT]->(ig)
+  MATCH (v)-[:SOLVER_CONSTRUCTOR_CALL]->(i)
+  RETURN i, ic
+  UNION
+  MATCH ()-[f:SOLVER_FOR_NAME]->(ic) USING INDEX f:SOLVER_FOR_NAME(round) WHERE $since <= f.round < $round
+  MATCH (w)-[:SOLVER_UNKNOWN_AT]->(ic)
+  MATCH (w)<-[:SOLVER_LOOKUP_CLASS]-(look {sort: 'constructor'})
+  MATCH (look)-[:SOLVER_LOOKUP_SITE]->(ig)
+  MATCH (v)-[:SOLVER_UNKNOWN_AT]->(ig)
+  MATCH (v)-[:SOLVER_CONSTRUCTOR_CALL]->(i)
+  RETURN i, ic
+}
+WITH i, ic
+WHERE EXISTS { (ic)<-[:SOLVER_FOR_NAME]-() }
+MATCH (i)-[c:SOLVER_RESULT_CAST]->(tc)
+MATCH (t)-[:SOLVER_CONCRETE_SUBTYPE]->(tc)
+WHERE (c.inside = 0 OR NOT t.jdk) AND NOT EXISTS {
+  (i)-[:SOLVER_RESULT_CAST]->(other) WHERE NOT EXISTS { (t)-[:SOLVER_CONCRETE_SUBTYPE]->(other) }
+}
+WITH DISTINCT ic, t
+WHERE NOT EXISTS { (ic)-[:SOLVER_CLASS_OBJECT]->(t) }
+CALL (ic, t) {
+  CREATE (ic)-[:SOLVER_CLASS_OBJECT {round: $round}]->(t)
+} IN TRANSACTIONS OF 20000 ROWS
