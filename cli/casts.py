@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cli.explain import evidence
+from cli.evidence import evidence
 from cli.export.outside import Outside
 from cli.run import Run
 from cli.structure import supertype_pairs
@@ -18,7 +18,7 @@ from cypher.schema import NONE, Int32
 from engine import flow, heap
 from engine.flow import Flow
 from engine.flows import KINDS, flows_of
-from engine.reflection import api
+from engine.reflection import api, modes
 from engine.result import ReflectiveSite
 from engine.sets import Index
 
@@ -35,6 +35,8 @@ CAUSES = {
     CAST_IN_CALLER: "what is made of the class is cast in other methods only",
     NOT_ASKED: "what is made of the class is cast on every way, which mode casts makes use of",
 }
+_ASKING = (modes.CASTS, modes.SOUND)
+_MAKERS = (api.CLASS_NEW, api.CONSTRUCTOR_NEW)
 _COPIES = [KINDS.index(each) for each in (flow.ASSIGN, flow.RETURN)]
 
 
@@ -58,7 +60,8 @@ class Casts:
             return NO_INSTANCE
         open_ = [each for each in makers if each not in self._cast_on_every_way]
         if not open_:
-            return NOT_ASKED
+            # What is done besides is no call that is listed: `getSuperclass`, say.
+            return OTHER_USE if self._run.result.mode in _ASKING else NOT_ASKED
         met = [self._met(each) for each in open_]
         if not all(met):
             return NO_CAST
@@ -67,11 +70,19 @@ class Casts:
         return CAST_ON_SOME_WAYS if own else CAST_IN_CALLER
 
     def candidates(self, site: ReflectiveSite) -> list[str]:
-        """Returns the classes outside the JDK to which what is made of the class that a call finds may be cast, by name."""
-        makers, _ = self._uses.get(site.site, ([], False))
+        """Returns the classes outside the JDK to which what is made may be cast, by name.
+
+        That is what the call makes, or what is made of the class that it finds.
+        """
+        makers = [site.site] if site.role in _MAKERS else self._uses.get(site.site, ([], False))[0]
         types = {type_ for each in makers for type_ in self._met(each)}
         found = {below for type_ in types for below in self._concrete_below(type_)}
         return sorted(self._names.type(each) for each in found if self._outside.is_type(each))
+
+    def objects_at(self, pointer: int) -> list[int]:
+        """Returns the objects at a pointer, none at -1."""
+        found: list[int] = self._flow.sets.objects_of(pointer).tolist() if pointer >= 0 else []
+        return found
 
     @cached_property
     def _uses(self) -> dict[int, tuple[list[int], bool]]:
@@ -79,8 +90,7 @@ class Casts:
         objects = self._run.result.objects
         users: dict[int, list[ReflectiveSite]] = defaultdict(list)
         for each in self._run.result.reflective:
-            pointer = each.operands.get("subject", NONE)
-            for obj in self._flow.sets.objects_of(pointer).tolist() if pointer >= 0 else ():
+            for obj in self.objects_at(each.operands.get("subject", NONE)):
                 if int(objects.kind[obj]) == heap.UNKNOWN:
                     users[int(objects.payload[obj])].append(each)
         return {site: self._makers(site, users) for site in users}
@@ -90,7 +100,7 @@ class Casts:
         work, seen = [site], {site}
         while work:
             for each in users.get(work.pop(), ()):
-                if each.role in (api.CLASS_NEW, api.CONSTRUCTOR_NEW):
+                if each.role in _MAKERS:
                     makers.append(each.site)
                 elif not each.api.endswith("Constructor"):
                     others = True

@@ -26,7 +26,7 @@ def show(progress: Progress) -> None:
     run = Run(Path(summary["run"]))
     found = rows(run, everything=False)
     write_line("heliograph sites")
-    write(found, everything=False)
+    write(run, found, everything=False)
     resolved = [
         each for each in found if each.targets and any(kind == "constant" for kind, _ in each.sources)
     ]

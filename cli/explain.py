@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from cli.evidence import evidence
 from cli.exits import usage
 from cli.naming import Names
+from cli.openings import Openings, sentence
 from cli.phrases import Phrases
 from cli.run import Run
-from cli.text import parameter_descriptors, shown
-from cypher.program import ACC_STATIC, APPLICATION
+from cli.text import shown
+from cypher.program import APPLICATION
 from cypher.schema import NONE
 from engine import chains
-from engine.flow import CAST, LOCAL, Evidence, Fact, Step, evidence_of
+from engine.flow import CAST, LOCAL, Fact, Step
 from engine.gaps import Gap
 from engine.provenance import ABSENT, TARGET, UNKNOWN, Answer, Inference, Premise, Provenance, Question
 from engine.reflection.sources import ARGUMENT, NATIVE
-from engine.result import ReflectiveSite, Result, Target
+from engine.result import RESOLVED, ReflectiveSite, Result, Target
 
 # Candidates that a message lists, calls that an answer does; how many questions are tried for each answer.
 _LISTED, _CALLS, _TRIED = 12, 5, 8
@@ -66,7 +66,10 @@ class Part(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What is known of one site; `omitted` targets are not among the parts."""
+    """What is known of one site; `omitted` targets are not among the parts.
+
+    `causes` say why it is open (see `cli.openings`), `inputs` of which kinds the input is that comes to an open one.
+    """
 
     site: str
     place: Place
@@ -76,13 +79,15 @@ class Explanation(NamedTuple):
     targets: int
     parts: tuple[Part, ...]
     omitted: int
+    causes: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Returns the explanation for programs."""
         head = {
             "site": self.site, "caller": self.place.method, "file": self.place.file, "line": self.place.line,
             "offset": self.place.offset, "api": self.api, "status": self.status, "reason": self.reason,
-            "targets": self.targets, "omitted": self.omitted,
+            "targets": self.targets, "omitted": self.omitted, "causes": list(self.causes), "inputs": list(self.inputs),
         }  # fmt: skip
         return head | {"answers": [_part_document(each) for each in self.parts]}
 
@@ -92,6 +97,8 @@ class Explanation(NamedTuple):
         count = f", {self.targets} target{'s' if self.targets != 1 else ''}"
         yield f"{self.place} calls {self.api}: {status}{count}"
         yield f"site {self.site}"
+        if self.causes:
+            yield f"open: {sentence(self.causes, self.inputs)}"
         for part in self.parts:
             yield ""
             yield part.title
@@ -124,10 +131,14 @@ def explain(run: Run, wanted: str, limit: int | None = 3) -> list[Explanation]:
 
     Raises `Failure` if it names none, or several that it doesn't name exactly.
     """
-    result = run.result
-    found = find_sites(run.names, result, wanted)
-    explainer = Explainer(run.names, result)
-    return [explainer.site(each, limit) for each in found]
+    found = find_sites(run.names, run.result, wanted)
+    explainer, openings = Explainer(run.names, run.result), Openings(run)
+    return [
+        explainer.site(each, limit)._replace(
+            causes=openings.causes(each), inputs=explainer.inputs(each) if each.status != RESOLVED else ()
+        )
+        for each in found
+    ]
 
 
 # --- sites by name
@@ -188,6 +199,12 @@ class Explainer:
             _forms(self._names, self._result, site)[0], self._place_of(site.site), site.api, site.status,
             site.reason, len(site.targets), (*parts, *told), len(questions) - len(parts) - looked_at,
         )  # fmt: skip
+
+    def inputs(self, site: ReflectiveSite) -> tuple[str, ...]:
+        """Returns of which kinds the input is that comes to a call, out of the table of sources."""
+        begun = self.ways(self.provenance.arriving(site.site))
+        kinds = {self.origin(premise)[0] for premise, _ in begun}
+        return tuple(sorted(kinds - {"constant", "unknown"}))
 
     def _is_foreign(self, question: Question) -> bool:
         """Returns whether a target is not of the application."""
@@ -389,14 +406,3 @@ def _short(paper: str) -> str:
     authors, _, rest = paper.partition(". ")
     year = rest.rpartition(" ")[2]
     return f"{authors} {year}" if year.isdigit() else paper
-
-
-def evidence(names: Names, result: Result) -> Evidence:
-    """Returns the columns of a run that explanations are made from."""
-    rows = names.columns.methods[np.searchsorted(names.columns.methods[:, 0], result.reached)]
-    descriptors, which = np.unique(rows[:, 3], return_inverse=True)
-    counts = np.array(
-        [len(parameter_descriptors(names.texts[each])) for each in descriptors.tolist()], np.int32
-    )
-    receivers = (rows[:, 4] & ACC_STATIC) == 0
-    return evidence_of(result, (counts[which] + receivers).astype(np.int32))

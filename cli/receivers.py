@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cli.explain import evidence
+from cli.evidence import evidence
 from cli.matching import Graph
 from cli.observed import Method, ReflectiveCall
 from cli.text import class_name

@@ -10,6 +10,7 @@ import numpy as np
 
 from cli.exits import usage
 from cli.naming import MethodName, Names
+from cli.openings import Openings, sentence
 from cli.present import write_line, write_styled
 from cli.run import Run
 from cli.site_flows import SiteFlows, target_name
@@ -43,8 +44,8 @@ class SiteRow(NamedTuple):
         """Returns the name of the site by its bytecode offset."""
         return f"{self.caller}@{self.offset}"
 
-    def document(self, flows: SiteFlows) -> dict[str, Any]:
-        """Returns the row for programs, with what flows to the call."""
+    def document(self, flows: SiteFlows, openings: Openings) -> dict[str, Any]:
+        """Returns the row for programs, with what flows to the call and why it is open."""
         return {
             "site": self.name,
             "caller": self.caller.qualified,
@@ -57,6 +58,7 @@ class SiteRow(NamedTuple):
             "derivations": flows.derivations(self.site),
             "reason": self.reason,
             "assumes": list(self.site.assumes),
+            "causes": list(openings.causes(self.site)),
             "sources": flows.sources(self.site),
         }
 
@@ -91,8 +93,8 @@ def _row(result: Result, names: Names, site: ReflectiveSite, method: int, offset
 
 def documents(run: Run, found: Sequence[SiteRow], *, facts: bool = False) -> list[dict[str, Any]]:
     """Returns the calls for programs; with `facts`, steps name the rows of the run that say so."""
-    flows = SiteFlows(run, facts=facts)
-    return [each.document(flows) for each in found]
+    flows, openings = SiteFlows(run, facts=facts), Openings(run)
+    return [each.document(flows, openings) for each in found]
 
 
 def _source(result: Result, names: Names, source: NameSource) -> tuple[str, str]:
@@ -116,14 +118,17 @@ def _origin(result: Result, names: Names, obj: int) -> str:
     return f"{type_} of {names.method(method).qualified}{f':{line}' if line >= 0 else ''}"
 
 
-def write(found: Sequence[SiteRow], everything: bool) -> None:
-    """Prints the calls, each with its targets and what is unknown of it, and the counts by status."""
+def write(run: Run, found: Sequence[SiteRow], everything: bool) -> None:
+    """Prints the calls, each with its targets, what is unknown of it and why it is open, and the counts by status."""
     if not found:
         more = "" if everything else "; --all shows those in libraries"
         write_line(f"no reflective call{more}")
         return
+    openings = Openings(run)
     for row in found:
         write_styled(_headline(row))
+        if because := sentence(openings.causes(row.site)):
+            write_line(f"    open: {because}")
         for line in _details(row):
             write_line(f"    {line}")
     counts = Counter(each.status for each in found)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -117,23 +117,39 @@ class Matching:
         for line in self._lines:
             self._by_place[line.point.method, line.point.offset].append(line)
         self._used: set[int] = set()
-        self.specification = Specification(sorted({each.point.offset for each in self._lines}), self._at)
+        self._absent: set[int] = set()
+        offsets = sorted({each.point.offset for each in self._lines})
+        self.specification = Specification(offsets, self._at, self._on_absent)
 
     def _at(self, method: int, offset: int) -> Sequence[str] | None:
-        declaring, name, _ = self._program.name_of_method(method)
-        near = self._by_place.get((name, offset))
-        if not near:
-            return None
-        file = source_file(self._program.name_of_type(declaring)).rpartition("/")[2]
-        line = int(self._program.lines_of(np.array([method], np.int32), np.array([offset], np.int32))[0])
-        found = [each for each in near if each.point.file == file and each.point.line in (line, -1)]
+        found = self._lines_at(method, offset)
         self._used.update(each.row for each in found)
         return [each.name for each in found if each.name != NOTHING] if found else None
 
-    def diagnostics(self) -> list[Diagnostic]:
-        """Returns what is wrong with the lines in this program: those that are no point of code that may run."""
-        unused = [f"{each.point} (line {each.row})" for each in self._lines if each.row not in self._used]
-        if not unused:
+    def _on_absent(self, method: int, offset: int, name: str) -> None:
+        self._absent.update(each.row for each in self._lines_at(method, offset) if each.name == name)
+
+    def _lines_at(self, method: int, offset: int) -> list[Line]:
+        declaring, name, _ = self._program.name_of_method(method)
+        near = self._by_place.get((name, offset))
+        if not near:
             return []
-        text = f"lines of the specification that name no call of the program which may run ({len(unused)}): {listed(unused)}"
-        return [Diagnostic("SPEC-UNMATCHED", "warning", text, "soundness", archive=str(self._path))]
+        file = source_file(self._program.name_of_type(declaring)).rpartition("/")[2]
+        line = int(self._program.lines_of(np.array([method], np.int32), np.array([offset], np.int32))[0])
+        return [each for each in near if each.point.file == file and each.point.line in (line, -1)]
+
+    def diagnostics(self) -> Iterator[Diagnostic]:
+        """Yields what is wrong with the lines in this program: that no such call may run, that there is no such name."""
+        unused = [f"{each.point} (line {each.row})" for each in self._lines if each.row not in self._used]
+        absent = [f"{each.name} (line {each.row})" for each in self._lines if each.row in self._absent]
+        for code, text, found in (
+            (
+                "SPEC-UNMATCHED",
+                "lines of the specification that name no call of the program which may run",
+                unused,
+            ),
+            ("SPEC-ABSENT", "lines of the specification that name no class or member of the program", absent),
+        ):
+            if found:
+                whole = f"{text} ({len(found)}): {listed(found)}"
+                yield Diagnostic(code, "warning", whole, "soundness", archive=str(self._path))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cli.casts import CAUSES, Casts
+from cli.casts import CAUSES
 from cli.explain import Place
 from cli.export.inputs import Input, Inputs
+from cli.openings import Openings
 from cli.run import Run
 from cli.specification import NOTHING, Point
 from cli.summary import application_sites
-from engine import heap
 from engine.reflection import api, sources
-from engine.result import RESOLVED, ReflectiveSite
+from engine.result import ReflectiveSite
 
 _HEADER = f"""\
 # What names enter this program? Fill in the lines below and give this file to `heliograph analyze --spec`.
@@ -25,7 +25,8 @@ _HEADER = f"""\
 # for a member, that or its name alone. It is enough to fill in either where a name enters or the call that it reaches.
 # Lines that are no comments were found by casts of what is made of a class: strike out what can't be.
 """
-_MOST = 20  # candidates that are listed for a call
+_MOST = 20  # candidates, and sources of names, that are listed for a call
+_CAST = (api.FOR_NAME, api.CLASS_NEW, api.CONSTRUCTOR_NEW)  # where casts suggest classes
 # What is specified at a call, by its role.
 _WANTED = {
     api.FOR_NAME: "the name of a class",
@@ -41,7 +42,8 @@ _WANTED = {
 class Need(NamedTuple):
     """A reflective call that is open for want of something that enters the program, at `place`.
 
-    `inputs` is what may come to it, `candidates` are names that casts suggest, `cause` is why casts don't tell.
+    `inputs` is what may come to it, `candidates` are names that casts suggest, `cause` is why casts don't tell;
+    `subject` says whether an unknown class or member comes to it, beside unknown names or not.
     """
 
     site: ReflectiveSite
@@ -49,31 +51,20 @@ class Need(NamedTuple):
     inputs: tuple[Input, ...]
     candidates: tuple[str, ...]
     cause: str
+    subject: bool
 
 
 def needs(run: Run, everything: bool) -> Iterator[Need]:
-    """Yields the calls of the application, or of all code, that are open and depend on no other reflective call."""
-    inputs, casts = Inputs(run), Casts(run)
-    chosen = run.result.reflective if everything else application_sites(run.result, run.names)
-    wanted = [each for each in chosen if _is_first(run, each)]
+    """Yields the calls on which open ones of the application, or of all code, depend, and that depend on no others."""
+    inputs, openings = Inputs(run), Openings(run)
+    wanted = openings.first(run.result.reflective if everything else application_sites(run.result, run.names))
     reached = {each.site.site: each.inputs for each in inputs.reaching(wanted)}
     for site in wanted:
         yield Need(
             site, inputs.origins.place_of(site.site), reached.get(site.site, ()),
-            tuple(casts.candidates(site)) if site.role == api.FOR_NAME else (), casts.cause(site),
+            tuple(openings.casts.candidates(site)) if site.role in _CAST else (),
+            openings.casts.cause(site), openings.is_at(site, "subject"),
         )  # fmt: skip
-
-
-def _is_first(run: Run, site: ReflectiveSite) -> bool:
-    """Returns whether something unknown comes to a call that no other reflective call returned."""
-    objects = run.result.objects
-    return site.status != RESOLVED and any(
-        each.kind == "unknown"
-        and (
-            each.obj < 0 or int(objects.kind[each.obj]) != heap.UNKNOWN or int(objects.payload[each.obj]) < 0
-        )
-        for each in site.sources
-    )
 
 
 def lines(run: Run, everything: bool) -> Iterator[str]:
@@ -83,13 +74,15 @@ def lines(run: Run, everything: bool) -> Iterator[str]:
         yield "\n"
         name = ".".join(need.site.api.rsplit(".", 2)[-2:])
         because = f" ({CAUSES[need.cause]})" if need.cause else ""
-        wanted = _wanted(need.site)
+        wanted = _wanted(need)
         yield f"# {need.place.method.partition('(')[0]} calls {name}: {wanted} is needed{because}.\n"
-        for each in need.inputs:
+        for each in need.inputs[:_MOST]:
             source = each.way[0]
             yield f"# From {each.kind}: {source.text}, in {source.place}\n"
             if each.kind not in (sources.ARGUMENT, sources.NATIVE):
                 yield f"# {point_of(source.place)} =>\n"
+        if len(need.inputs) > _MOST:
+            yield f"# … and {len(need.inputs) - _MOST:,} more sources of names, further away\n"
         here = point_of(need.place)
         for candidate in need.candidates[:_MOST]:
             yield f"{here} => {candidate}\n"
@@ -98,10 +91,10 @@ def lines(run: Run, everything: bool) -> Iterator[str]:
         yield f"# {here} =>\n"
 
 
-def _wanted(site: ReflectiveSite) -> str:
-    if site.role == api.GET_MEMBER and site.reason == "unknown-class":
-        return "a class" if site.api.endswith("Constructor") else "a member a.b.C.name"
-    return _WANTED[site.role]
+def _wanted(need: Need) -> str:
+    if need.site.role == api.GET_MEMBER and need.subject:
+        return "a class" if need.site.api.endswith("Constructor") else "a member a.b.C.name"
+    return _WANTED[need.site.role]
 
 
 def point_of(place: Place) -> Point:

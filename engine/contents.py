@@ -44,14 +44,10 @@ _FIELDS = ("value", "key", "next")
 _OWNER_OF_FIELDS = "java/util/HashMap$Node"
 
 # What a call does, by the name of the method. Positions are those of arguments.
-_ELEMENT = {
-    **dict.fromkeys(
-        ("addElement", "addFirst", "addLast", "insertElementAt", "offer", "offerFirst", "offerLast", "push", "put",
-         "putFirst", "putLast", "setElementAt"),
-        1,
-    ),
-    "set": 2,
-}  # fmt: skip
+_ELEMENT = frozenset(
+    """add addElement addFirst addLast insertElementAt offer offerFirst offerLast push put putFirst putLast set
+    setElementAt""".split()  # noqa: SIM905
+)
 _VALUE = {"put": 2, "putIfAbsent": 2}
 _TAKES_ELEMENT = frozenset(
     [
@@ -133,7 +129,9 @@ _HARMLESS = frozenset(
 )
 # What is returned changes the collection by calls of these methods of the type.
 _VIEWS = {"entrySet": (ENTRY, ("setValue",)), "listIterator": (LIST_ITERATOR, ("add", "set"))}
-_OBJECT = "Ljava/lang/Object;"
+_OBJECT, _COMPARATOR = "Ljava/lang/Object;", "Ljava/util/Comparator;"
+# The argument of which a collection takes the content, by the types of all.
+_COPIED = {f"L{COLLECTION};": 1, f"IL{COLLECTION};": 2, f"L{MAP};": 1}
 
 
 class Operation(NamedTuple):
@@ -158,26 +156,29 @@ def operation(name: str, descriptor: str, of_map: bool) -> Operation:
     """
     parameters, _, returned = descriptor[1:].partition(")")
     if name == "<init>":
-        copied = parameters in {f"L{each};" for each in (COLLECTION, MAP)}
-        return Operation(copies=1 if copied else NONE, opens=not copied and _OBJECT[:-1] in parameters)
+        copied = _COPIED.get(parameters, NONE)
+        return Operation(copies=copied, opens=copied < 0 and "Ljava/" in parameters.replace(_COMPARATOR, ""))
     if name in {"addAll", "putAll"}:
-        copied = {f"L{COLLECTION};": 1, f"IL{COLLECTION};": 2, f"L{MAP};": 1}.get(parameters, NONE)
+        copied = _COPIED.get(parameters, NONE)
         return Operation(copies=copied, opens=copied < 0)
     if name in _VIEWS:
         return Operation(view=name)
     takes = ""
     if returned == _OBJECT:
         takes = _taken(name, of_map)
+    puts: Mapping[str, int] = {}
     if of_map and name in _VALUE and parameters == _OBJECT * 2:
-        return Operation({"key": 1, "value": _VALUE[name]}, takes=takes)
-    if not of_map and name == "add":
-        return Operation({"value": 1 if parameters == _OBJECT else 2}, takes=takes)
-    if not of_map and name in _ELEMENT and _OBJECT in parameters:
-        return Operation({"value": _ELEMENT[name]}, takes=takes)
-    if takes:
-        return Operation(takes=takes, otherwise=2 if name == "getOrDefault" else NONE)
-    harmless = name in _HARMLESS and not (name == "keySet" and parameters)
-    return Operation(opens=not harmless and not (name == "remove" and returned == "Z"))
+        puts = {"key": 1, "value": _VALUE[name]}
+    elif not of_map and name in _ELEMENT and parameters.replace("I", "", 1).startswith(_OBJECT):
+        puts = {"value": 2 if parameters[0] == "I" else 1}
+    harmless = puts or takes or name in _HARMLESS or (name == "remove" and returned == "Z")
+    odd = not puts and (name in _VALUE if of_map else name in _ELEMENT)
+    return Operation(
+        puts,
+        takes=takes,
+        otherwise=2 if name == "getOrDefault" else NONE,
+        opens=not harmless or odd or (name == "keySet" and bool(parameters)),
+    )
 
 
 def _taken(name: str, of_map: bool) -> str:

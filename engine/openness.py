@@ -7,7 +7,7 @@
 
 A call that finds a class by name is bounded if objects are made of the class of unknown name, all of them are cast
 outside the JDK on every way on which the method goes on (Livshits, Whaley, Lam, § 5.4), and no other reflective call
-works on the class.
+works on the class, but for initialising it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from engine.rules import Rules
 CORRECT_CASTS, SPECIFICATION = "correct-casts", "specification"
 # The operands that decide what a reflective call does.
 NAME, SUBJECT = "name", "subject"
+# What may be done with a class besides making objects of it: whatever it is, nothing else is found by that.
+_BESIDES = (api.INITIALISE, api.SAME_HANDLE)
 
 
 class Openness:
@@ -105,7 +107,8 @@ class Openness:
                     if each.role in (api.CLASS_NEW, api.CONSTRUCTOR_NEW):
                         yield user
                     elif each.role != api.GET_MEMBER or each.sort != "constructor":
-                        yield NONE
+                        if each.role not in _BESIDES:
+                            yield NONE
                     elif user not in seen:
                         seen.add(user)
                         work.append(user)

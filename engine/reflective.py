@@ -29,6 +29,7 @@ from engine.specification import Specification
 from engine.specified import Specified
 
 LOADER = "java/lang/ClassLoader"
+KNOWN_CLASSES = "known classes that class loaders of the program find"
 # Without rules, and in the JDK's code, these are analysed like any other method.
 _LIBRARY = (
     api.SERVICE,
@@ -60,6 +61,7 @@ _AT: dict[int, Any] = {
 }
 # What the JDK's code may call out of whatever it keeps it in: only code outside makes these objects.
 _HANDLES = (heap.HANDLE, heap.MADE_HANDLE)
+_KNOWN_CLASSES = (NONE, heap.GENERIC, heap.CLASS_OBJECT, heap.CLASS_OF)
 
 
 class Reflection:
@@ -72,8 +74,8 @@ class Reflection:
         self._constraints = constraints
         self._receivers = models.receivers
         self._program = constraints.program
-        rules = modes.rules_in(mode)
-        known = {"program": self._program, "members": Members(self._program)}
+        rules, members = modes.rules_in(mode), Members(self._program)
+        known = {"program": self._program, "members": members}
         self.rules = Rules(rules, known, applier(self._program, rules))
         self._mode = mode
         self._effects = Effects(constraints)
@@ -81,7 +83,7 @@ class Reflection:
         library = LibraryEffects(constraints, self._effects, models.on_body)
         self.on_derived = self._effects.by_head | self.handles.by_head | library.by_head
         self.sites = self._effects.sites
-        self.specified = Specified(constraints, self.rules, specification)
+        self.specified = Specified(constraints, self.rules, members, specification)
         self.derivations: list[Derivation] = []
         self._watched: set[int] = set()
         self._confined = constraints.confined
@@ -233,7 +235,8 @@ class Reflection:
             add({rel.ForName: [rel.ForName(site, named, int(each.initialises))]})
             add({rel.StringAt: [rel.StringAt(named, text) for text in self._confined.composed(call.method)]})
             if call.result >= 0 and not self._confined.covers_one(call.method):
-                found = self._constraints.pool(FOUND_CLASSES)
+                self._watch(self._constraints.pool(FOUND_CLASSES))
+                found = self._constraints.pool(KNOWN_CLASSES)
                 self._constraints.add(schema.Assign, call.method, call.offset, found, call.result)
         elif each.role == api.GET_MEMBER:
             add({rel.GetMember: [rel.GetMember(site, each.sort, int(each.declared), subject, named)]})
@@ -418,6 +421,9 @@ class Reflection:
             at: Any = pointer
             kind, _, _, _, payload = self._constraints.heap.entry(obj)
             value: Any = payload
+            if pointer == self._constraints.pool(FOUND_CLASSES):
+                self._find(kind, obj)
+                continue
             if self._confined.operands.get(pointer) and kind not in _HANDLES:
                 continue
             if kind == heap.CLASS_OF:
@@ -434,6 +440,14 @@ class Reflection:
                 unknown.add((pointer, value if kind == heap.UNKNOWN else NONE))
         for pointer, made in sorted(unknown):
             self._arrive(rel.UnknownAt(pointer, made))
+
+    def _find(self, kind: int, obj: int) -> None:
+        """Has calls that ask a loader for a class return one that the program's own loaders find.
+
+        One of which nothing is known is the class that they are asked for: that is what class loaders return.
+        """
+        if kind in _KNOWN_CLASSES:
+            self._constraints.put(self._constraints.pool(KNOWN_CLASSES), obj)
 
     def _arrive(self, row: Any) -> None:
         """Shows the rules what comes to a pointer."""

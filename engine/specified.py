@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cypher import schema
+from cypher.program import PHANTOM
 from cypher.schema import NONE, Facts
 from engine import heap
 from engine.constraints import STRING, Constraints
@@ -16,7 +17,7 @@ from engine.openness import NAME, SUBJECT
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import Api
-from engine.reflection.names import class_named
+from engine.reflection.names import Members, class_named
 from engine.rules import Rules
 from engine.specification import Specification
 
@@ -34,8 +35,10 @@ class Specified:
     What comes to an operand besides stays there: a specification adds targets, and never takes any.
     """
 
-    def __init__(self, constraints: Constraints, rules: Rules, specification: Specification) -> None:
-        self._constraints, self._program = constraints, constraints.program
+    def __init__(
+        self, constraints: Constraints, rules: Rules, members: Members, specification: Specification
+    ) -> None:
+        self._constraints, self._program, self._members_of = constraints, constraints.program, members
         self._rules, self._specification = rules, specification
         self._offsets = np.array(sorted(specification.offsets), np.int32)
         self.operands: dict[int, frozenset[str]] = {}
@@ -51,8 +54,18 @@ class Specified:
         settled = {NAME} if plain else {SUBJECT}
         self.operands[call.site] = frozenset(settled | ({NAME, SUBJECT} if whole or not texts else set()))
         for text in texts:
+            if not self._names_something(each, text):
+                self._specification.absent(call.method, call.offset, text)
             for row in self._rows(each, call, text):
                 self._rules.add({type(row): [row]})
+
+    def _names_something(self, each: Api, text: str) -> bool:
+        """Returns whether a name that is specified at a call is that of a class or member in the program."""
+        if each.role in (api.INVOKE, api.FIELD_GET, api.FIELD_SET):
+            return any(True for _ in self._members(text, fields=each.role != api.INVOKE))
+        owner = text.rpartition(".")[0] if each.role == api.GET_MEMBER and each.named >= 0 else text
+        type_ = class_named(self._program, owner)
+        return not owner or (type_ >= 0 and not self._program.flags_of_type(type_) & PHANTOM)
 
     def _rows(self, each: Api, call: SiteCall, text: str) -> Iterator[Any]:
         """Yields the call once more, with other operands in place of those that are specified, and what these are."""
@@ -89,17 +102,20 @@ class Specified:
             yield rel.ClassAt(operand, type_)
 
     def _members_at(self, operand: Any, text: str, *, fields: bool) -> Iterator[Any]:
+        at: Any = rel.FieldAt if fields else rel.MethodAt
+        for member in self._members(text, fields=fields):
+            yield at(operand, member)
+
+    def _members(self, text: str, *, fields: bool) -> Iterator[int]:
+        """Yields the members `a.b.C.name`, which the class may inherit; constructors are its own."""
         owner, _, name = text.rpartition(".")
         type_ = class_named(self._program, owner)
-        program = self._program
-        listed, named, at = (
-            (program.fields_of, program.name_of_field, rel.FieldAt)
-            if fields
-            else (program.methods_of, program.name_of_method, rel.MethodAt)
-        )
-        for member in listed(type_) if type_ >= 0 else ():
-            if named(member)[1] == name:
-                yield at(operand, member)  # type: ignore[arg-type]
+        if name == "<init>":
+            yield from self._members_of.constructors(type_, declared=True)
+        elif fields:
+            yield from self._members_of.inherited_fields(type_, name)
+        else:
+            yield from self._members_of.inherited_methods(type_, name)
 
     def answer(self, facts: Facts, reflective: Collection[int]) -> Iterator[int]:
         """Has calls of a batch that are not reflective return the texts that are specified for them; yields these.

@@ -67,7 +67,7 @@ def sites(
     if output_format is Format.JSON:
         write_json(documents(read, found))
     else:
-        write(found, everything)
+        write(read, found, everything)
 
 
 def explain(

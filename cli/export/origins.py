@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cli.explain import Place, evidence
+from cli.evidence import evidence
+from cli.explain import Place
 from cli.naming import Names
 from cli.phrases import Phrases
 from cli.run import Run

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from cli.explain import evidence
+from cli.evidence import evidence
 from cli.graph.frames import choose, name, numbers, optional
 from cli.run import Run
 from cli.text import class_name

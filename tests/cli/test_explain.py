@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from cli.evidence import evidence
 from cli.exits import Failure
-from cli.explain import Explainer, evidence, explain, find_sites
+from cli.explain import Explainer, explain, find_sites
 from cli.run import Run
 from cli.summary import application_sites
 from tests.cli.conftest import Heliograph, compiled

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from cli import sites
-from cli.explain import Explainer, evidence
+from cli.evidence import evidence
+from cli.explain import Explainer
 from cli.export import sarif_format
 from cli.run import Run
 from cli.summary import application_sites

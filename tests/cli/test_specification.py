@@ -167,3 +167,129 @@ def test_a_specification_belongs_to_mode_sound(
     assert (done.code, "--spec is for mode sound" in done.errors) == (2, True)
     done = heliograph("analyze", program, "--jdk", jdk, "--spec", tmp_path / "absent.spec")
     assert (done.code, "absent.spec: No such file" in done.errors) == (2, True)
+
+
+def open_calls(heliograph: Heliograph, run: Path) -> dict[str, tuple[str, list[str]]]:
+    """Returns the calls that are open, by caller, line and method: their status and causes."""
+    found = json.loads(heliograph("sites", "--run", run, "--format", "json").output)
+    return {
+        f"{each['caller'].rpartition('.')[2]}:{each['line']} {each['api'].rpartition('.')[2]}": (
+            each["status"],
+            each["causes"],
+        )
+        for each in found
+        if each["status"] != "resolved"
+    }
+
+
+@pytest.mark.parametrize(
+    ("mode", "causes"),
+    [
+        ("none", {"main:6 forName": [], "main:8 forName": []}),
+        (
+            "points-to",
+            {"main:6 forName": ["casts-not-asked", "only-input"], "main:12 getMethod": ["only-input"]},
+        ),
+        (
+            "casts",
+            {
+                "main:8 forName": ["no-cast", "only-input"],
+                "main:8 newInstance": ["open-call"],
+                "main:9 forName": ["no-instance", "only-input"],
+                "raw:16 forName": ["cast-in-caller", "only-input"],
+                "main:12 getMethod": ["only-input"],
+            },
+        ),
+    ],
+)
+def test_open_calls_say_why(
+    mode: str, causes: dict[str, list[str]], runs: Path, heliograph: Heliograph
+) -> None:
+    found = open_calls(heliograph, runs / mode)
+    assert {name: found[name][1] for name in causes} == causes
+
+
+def test_explanations_say_why_a_call_is_open(runs: Path, heliograph: Heliograph) -> None:
+    listed = heliograph("sites", "--run", runs / "casts").output
+    assert "open: what is made of the class is cast in other methods only; nothing comes to it" in listed
+    told = heliograph("explain", "--run", runs / "casts", "demo.Main.raw:16").output
+    assert "but what enters the program or is computed (argument)" in told
+    assert "open:" not in heliograph("explain", "--run", runs / "casts", "demo.Main.main:5").output
+    document = json.loads(
+        heliograph("explain", "--run", runs / "casts", "demo.Main.raw:16", "--format", "json").output
+    )
+    assert (document[0]["causes"], document[0]["inputs"]) == (["cast-in-caller", "only-input"], ["argument"])
+
+
+FINDER = """package found;
+
+public class Finder extends ClassLoader {
+    public Class<?> find(String name) throws Exception { return Class.forName(name); }
+    public Class<?> loadClass(String name) throws ClassNotFoundException { return Class.forName(name); }
+}
+"""
+LIBRARY = """package demo;
+
+import found.Finder;
+
+public class Library {
+    public Object found(String name) throws Exception { return new Finder().find(name).newInstance(); }
+    public Object loaded(String name) throws Exception { return new Finder().loadClass(name).newInstance(); }
+    public Object given(Class<?> type) throws Exception { return type.newInstance(); }
+    public Object called(Class<?> type, String name, Object on) throws Exception {
+        return type.getMethod(name).invoke(on);
+    }
+    public void read(java.lang.reflect.Field field) throws Exception { field.get(null); }
+    public Runnable cast(Class<?> type) throws Exception { return (Runnable) type.newInstance(); }
+    public Object known() throws Exception { return Class.forName("demo.First").newInstance(); }
+}
+
+class First implements Runnable {
+    static Object kept;
+    public First() {}
+    public void run() {}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, jdk: Path, javac: str) -> list[str | Path]:
+    """The arguments for a library that finds classes by way of another, whose loader asks for what it is asked for."""
+    place = tmp_path_factory.mktemp("library")
+    both = compiled(place, jdk, javac, Library=LIBRARY, Finder=FINDER)
+    (place / "other").mkdir()
+    (both / "found").rename(place / "other" / "found")
+    return [both, "--classpath", place / "other", "--library", "--jdk", jdk]
+
+
+def test_a_filled_in_file_leaves_no_call_open(
+    tmp_path: Path, library: list[str | Path], heliograph: Heliograph
+) -> None:
+    before, after, file = tmp_path / "before", tmp_path / "after", tmp_path / "app.spec"
+    assert heliograph("analyze", *library, "--mode", "sound", "--out", before).code == 0
+    unresolved = open_calls(heliograph, before)
+    assert "found:6 newInstance" in unresolved
+    assert not any(name.startswith("known:") for name in unresolved)
+
+    blocks = heliograph("spec", "--run", before).output.strip().split("\n\n")[1:]
+    assert any("\ncast() @ " in block and "=> demo.First\n" in block for block in blocks)
+    answers = {"class": "demo.First", "a.b.C.name": "demo.First.run", "field": "demo.First.kept"}
+    filled = []
+    for head, *_, line in (block.splitlines() for block in blocks):
+        wanted = head.partition(" is needed")[0].rpartition(" ")[2]
+        filled.append(f"{line.removeprefix('# ')} {answers[wanted]}")
+    assert any(line.startswith("find() @ ") for line in filled)
+    file.write_text("\n".join(filled))
+    done = heliograph("analyze", *library, "--spec", file, "--out", after)
+    assert (done.code, "SPEC-" in done.errors) == (0, False)
+    assert open_calls(heliograph, after) == {}
+
+
+def test_names_that_the_program_lacks_are_warned_of(
+    tmp_path: Path, program: Path, jdk: Path, heliograph: Heliograph
+) -> None:
+    file = tmp_path / "app.spec"
+    file.write_text("raw() @ 1 Main.java:16 => demo.Gone\nraw() @ 1 Main.java:16 => demo.First\n")
+    done = heliograph("analyze", program, "--jdk", jdk, "--spec", file, "--out", tmp_path / "run")
+    assert "SPEC-ABSENT" in done.errors
+    assert "no class or member of the program (1): demo.Gone (line 1)" in done.errors
