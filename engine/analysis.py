@@ -35,7 +35,7 @@ SWITCHES = (
     "merged-builders",
     "merged-throwables",
     "merged-tables",
-    "merged-collections",
+    "told-collections",
     "filtered-array-stores",
     "passed-arguments",
     "confined-jdk",
@@ -98,7 +98,7 @@ class Analysis:
         self._contents: Contents | None = None
         if options.scope == APPLICATION:
             self._close_library()
-        elif not precision.merge_collections:
+        elif precision.tell_collections:
             self._contents = Contents(self._constraints)
 
     def _close_library(self) -> None:
@@ -171,7 +171,7 @@ class Analysis:
         types = self._constraints.class_types(objects)
         self._reflection.observe(pointers, objects, types)
         if self._contents:
-            self._contents.observe(pointers)
+            self._contents.observe(pointers, objects)
         if self._closed:
             self._closed.observe(pointers, objects, types)
 

@@ -40,7 +40,7 @@ class Precision:
     merge_builders: bool = True  # string builders are one object a class
     merge_throwables: bool = True  # throwables are one object a class
     merge_tables: bool = True  # objects of which one method makes more than MANY are one, by type
-    merge_collections: bool = True  # collections of a class hold what any of them holds
+    tell_collections: bool = True  # collections that the program makes hold what each is given
     filter_array_stores: bool = True  # an array takes only what its element type admits
     pass_arguments: bool = True  # a call of a method that returns a parameter returns the argument
 

@@ -9,7 +9,7 @@ one may, it is `open`: what is taken out of it then comes from the bodies, too.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from engine.constraints import Constraints
 
 COLLECTION, MAP, ENTRY = "java/util/Collection", "java/util/Map", "java/util/Map$Entry"
-LIST_ITERATOR = "java/util/ListIterator"
+ITERATOR, LIST_ITERATOR = "java/util/Iterator", "java/util/ListIterator"
+KINDS = (COLLECTION, MAP, ITERATOR)
 # Collections of these classes are told apart.
 TOLD = frozenset(
     f"java/util/{name}"
@@ -143,18 +144,26 @@ class Operation(NamedTuple):
     otherwise: int = NONE  # the argument that it may return as well
     opens: bool = False  # it may put in something else
     view: str = ""  # the method, as in _VIEWS
+    walks: bool = False  # it returns an iterator
 
 
 @cache
-def operation(name: str, descriptor: str, of_map: bool) -> Operation:
-    """Returns what a method of a collection or map of the JDK does.
+def operation(name: str, descriptor: str, kind: str) -> Operation:
+    """Returns what a method of a collection, map or iterator of the JDK does; `kind` is one of KINDS.
 
-    >>> operation("add", "(ILjava/lang/Object;)V", False).puts, operation("get", "(I)Ljava/lang/Object;", False).takes
-    ({'value': 2}, 'value')
-    >>> operation("sort", "(Ljava/util/Comparator;)V", False).opens
+    >>> operation("add", "(ILjava/lang/Object;)V", COLLECTION).puts
+    {'value': 2}
+    >>> operation("get", "(I)Ljava/lang/Object;", COLLECTION).takes
+    'value'
+    >>> operation("sort", "(Ljava/util/Comparator;)V", COLLECTION).opens
     True
     """
+    of_map = kind == MAP
     parameters, _, returned = descriptor[1:].partition(")")
+    if kind == ITERATOR:
+        return Operation(takes="value" if name in {"next", "previous"} and returned == _OBJECT else "")
+    if name == "iterator":
+        return Operation(walks=True)
     if name == "<init>":
         copied = _COPIED.get(parameters, NONE)
         return Operation(copies=copied, opens=copied < 0 and "Ljava/" in parameters.replace(_COMPARATOR, ""))
@@ -203,7 +212,7 @@ class Contents:
             program.name_of_field(each)[1]: each for each in (program.fields_of(owner) if owner >= 0 else ())
         }
         self._fields = {name: found.get(name, NONE) for name in _FIELDS}
-        self._collection, self._map = program.type_named(COLLECTION), program.type_named(MAP)
+        self._named = {each: program.type_named(each) for each in KINDS}
         # Variables of collections that are open, and of those of which a view was taken.
         self._open = constraints.fresh()
         self._viewed = {name: constraints.fresh() for name in _VIEWS}
@@ -214,6 +223,10 @@ class Contents:
         self._operations: dict[int, Operation | None] = {}
         self._changes: Int32 | None = None
         self._returned: dict[int, tuple[int, int, int, int]] = {}  # by the pointer of the mark at a call
+        self._iterators: dict[int, SiteCall] = {}  # by the pointer to what the bodies return
+        self._made: set[tuple[int, int]] = set()
+        if NONE in self._fields.values():
+            return
         constraints.on_objects, constraints.on_object = self.enter_objects, self.enter_object
         constraints.on_calls = self.on_sites
 
@@ -240,11 +253,11 @@ class Contents:
         return found
 
     def _kind_of(self, type_: int) -> str:
-        """Returns `map` or `collection` for such types, "" for others."""
+        """Returns the one of KINDS that a type is, "" if it is none."""
         found = self._kinds.get(type_)
         if found is None:
             above = self._program.supertypes_of(type_) if type_ >= 0 else frozenset()
-            found = "map" if self._map in above else "collection" if self._collection in above else ""
+            found = next((each for each, named in self._named.items() if named in above), "")
             self._kinds[type_] = found
         return found
 
@@ -281,7 +294,7 @@ class Contents:
             declaring, name, descriptor = self._program.name_of_method(callee)
             kind = self._kind_of(declaring)
             known = kind and self._program.flags_of_type(declaring) & JDK
-            self._operations[callee] = operation(name, descriptor, kind == "map") if known else None
+            self._operations[callee] = operation(name, descriptor, kind) if known else None
         return self._operations[callee]
 
     def on_sites(self, facts: Facts, bytecode: bool, results: Int32) -> None:
@@ -330,7 +343,9 @@ class Contents:
 
         What the class of a collection does to it was asked for by another call, of the collection or of a view.
         """
-        if self._outermost(call.method) == self._outermost(callee) or call.argument(0) == self._this(call.method):
+        if self._outermost(call.method) == self._outermost(callee) or call.argument(0) == self._this(
+            call.method
+        ):
             return
         if does.view:
             self._constraints.add(
@@ -348,7 +363,7 @@ class Contents:
         return int(self._constraints.solver.first_variables(np.array([method], np.int32))[0])
 
     def _open_receiver(self, call: SiteCall) -> None:
-        for type_ in (self._collection, self._map):
+        for type_ in (self._named[COLLECTION], self._named[MAP]):
             self._constraints.add(schema.Cast, call.method, call.offset, call.argument(0), type_, self._open)
 
     def _enter(self, call: SiteCall, does: Operation) -> int:
@@ -363,10 +378,10 @@ class Contents:
                 add(schema.Store, *at, call.argument(position), self._fields[name], receiver)
         if does.copies >= 0 and call.argument(does.copies) >= 0:
             for field in self._fields.values():
-                content = self._constraints.fresh()
-                add(schema.Load, *at, call.argument(does.copies), field, content)
-                add(schema.Store, *at, content, field, receiver)
-        return self._take(call, does) if does.takes and call.result >= 0 else call.result
+                self._copy(call, call.argument(does.copies), field, receiver)
+        if call.result < 0 or not (does.takes or does.walks):
+            return call.result
+        return self._walk(call) if does.walks else self._take(call, does)
 
     def _take(self, call: SiteCall, does: Operation) -> int:
         """Has the result be what the receiver's field holds; returns where what the bodies return goes."""
@@ -380,9 +395,51 @@ class Contents:
         self._returned[mark] = (*at, returned, call.result)
         return returned
 
-    def observe(self, pointers: Int32) -> None:
-        """Has results be all that the bodies return, where the receiver may be open."""
+    def _walk(self, call: SiteCall) -> int:
+        """Has the result be iterators of this call; returns where those go that the bodies return."""
+        returned = self._constraints.fresh()
+        self._constraints.solver.watch(int32([returned]), int32([returned]))
+        self._iterators[returned] = call
+        return returned
+
+    def observe(self, pointers: Int32, objects: Int32) -> None:
+        """Enters what came to results of calls: that a receiver may be open, or iterators."""
         for pointer in np.unique(pointers).tolist():
             found = self._returned.pop(pointer, None)
             if found:
                 self._constraints.add(schema.Assign, *found)
+            if pointer in self._iterators:
+                listed = objects[pointers == pointer]
+                types = self._constraints.solver.types_of(listed)
+                for obj, type_ in zip(listed.tolist(), types.tolist(), strict=True):
+                    self._enter_iterator(pointer, obj, type_)
+
+    def _enter_iterator(self, returned: int, obj: int, type_: int) -> None:
+        """Has a call return an iterator of its own in place of one of the JDK's, and others as they are."""
+        constraints, call = self._constraints, self._iterators[returned]
+        if not self._program.flags_of_type(type_) & JDK:
+            constraints.put(call.result, obj)
+        elif (returned, type_) not in self._made:
+            self._made.add((returned, type_))
+            iterator, at = constraints.fresh(), (call.method, call.offset)
+            own = int(constraints.solver.add_objects(int32([type_])))
+            constraints.heap.add(own, 1, heap.ALLOCATED, type_, *at)
+            constraints.put(iterator, own)
+            constraints.put(call.result, own)
+            for field in self._fields_of(type_):
+                self._copy(call, returned, field, iterator)
+            for name in ("value", "next"):
+                self._copy(call, call.argument(0), self._fields[name], iterator)
+
+    def _fields_of(self, type_: int) -> Iterator[int]:
+        while type_ >= 0:
+            for field in self._program.fields_of(type_):
+                if not self._program.flags_of_field(field) & ACC_STATIC:
+                    yield field
+            type_ = self._program.superclass_of(type_)
+
+    def _copy(self, call: SiteCall, source: int, field: int, target: int) -> None:
+        """Has `target.field` hold what `source.field` does."""
+        content = self._constraints.fresh()
+        self._constraints.add(schema.Load, call.method, call.offset, source, field, content)
+        self._constraints.add(schema.Store, call.method, call.offset, content, field, target)

@@ -94,7 +94,8 @@ def analyze(
         typer.Option(
             metavar="FEATURE",
             help="Switch off what makes results more precise or smaller: merged-strings, merged-builders, "
-            "merged-throwables, merged-tables, filtered-array-stores, passed-arguments, confined-jdk.",
+            "merged-throwables, merged-tables, told-collections, filtered-array-stores, passed-arguments, "
+            "confined-jdk.",
         ),
     ] = None,
     solver: Annotated[

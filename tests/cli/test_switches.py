@@ -39,8 +39,8 @@ public class Main {{
     }}
 }}
 """
-# `confined-jdk` is about the code of a whole JDK: see the fixture LibraryFallback.
-FEATURES = [each for each in SWITCHES if each != "confined-jdk"]
+# These are about the code of a whole JDK: see the fixtures LibraryFallback and CollectionsApart.
+FEATURES = [each for each in SWITCHES if each not in ("confined-jdk", "told-collections")]
 
 
 @pytest.fixture(scope="module")
