@@ -52,7 +52,9 @@ def translate_body(frame: Frame, code: Code, pool: Pool, shape: Shape, static: b
     try:
         _translate(frame, code, pool, shape, static)
         if frame.calls and (frame.arrays or pool.results):
-            _add_to_calls(frame, code, pool, dict(zip(frame.rows, begin, strict=True)))
+            rows = dict(zip(frame.rows, begin, strict=True))
+            _add_exact_arguments(frame, pool, rows)
+            _add_result_casts(frame, code, pool, rows)
     except (MalformedClass, IndexError) as error:
         for listed, size in zip(frame.rows.values(), begin, strict=True):
             del listed[size:]
@@ -64,12 +66,16 @@ def translate_body(frame: Frame, code: Code, pool: Pool, shape: Shape, static: b
     return frame.next_variable
 
 
-def _add_to_calls(frame: Frame, code: Code, pool: Pool, begin: dict[str, int]) -> None:
-    """Adds what is known of arguments and results of the calls of a body whose rows begin at `begin`."""
+def _add_exact_arguments(frame: Frame, pool: Pool, begin: dict[str, int]) -> None:
+    """Adds what is known of the arrays that calls get, of a body whose rows begin at `begin`."""
     if frame.arrays:
         inner = frame.thrown_variable + 1
         for row in exact_arguments(frame.arrays, frame.rows, begin, pool.symbols.reflective, inner):
             frame.exact_argument.extend(row)
+
+
+def _add_result_casts(frame: Frame, code: Code, pool: Pool, begin: dict[str, int]) -> None:
+    """Adds to what the results of reflective calls are cast, of a body whose rows begin at `begin`."""
     if pool.results and len(frame.cast) > begin["cast"]:
         invokes = frame.invoke[begin["invoke"] :]
         calls = {

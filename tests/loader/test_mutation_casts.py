@@ -14,6 +14,20 @@ PART = 4
 
 # Mutants that find the same casts.
 EQUIVALENT = {
+    # Without such calls or without casts there is nothing to find; what nobody keeps is cast nowhere.
+    *(
+        f"_add_result_casts: {each}"
+        for each in (
+            "if pool.results and len(frame.cast) > begin['cast']: → if True:",
+            "pool.results and len(frame.cast) > begin['cast'] → pool.results or len(frame.cast) > begin['cast']",
+            "pool.results and len(frame.cast) > begin['cast'] → len(frame.cast) > begin['cast']",
+            "pool.results and len(frame.cast) > begin['cast'] → pool.results",
+            "len(frame.cast) > begin['cast'] → len(frame.cast) >= begin['cast']",
+            "ref in pool.results and result → ref in pool.results",
+        )
+    ),
+    # Each row has five columns.
+    "_add_result_casts: zip(*[iter(invokes)] * 5, strict=True) → zip(*[iter(invokes)] * 5, strict=False)",
     # A way that comes back to where it began has been there, and what follows is known.
     "_Ways.__init__: {first: 0} → {first: 1}",
     "_Ways.__init__: {first: 0} → {first: -1}",
