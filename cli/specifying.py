@@ -25,7 +25,8 @@ _HEADER = f"""\
 # for a member, that or its name alone. It is enough to fill in either where a name enters or the call that it reaches.
 # Lines that are no comments were found by casts of what is made of a class: strike out what can't be.
 """
-_MOST = 20  # candidates that are listed for a call
+# Input and candidates that are listed for a call.
+_NEAREST, _MOST = 12, 20
 # What is specified at a call, by its role.
 _WANTED = {
     api.FOR_NAME: "the name of a class",
@@ -85,11 +86,13 @@ def lines(run: Run, everything: bool) -> Iterator[str]:
         because = f" ({CAUSES[need.cause]})" if need.cause else ""
         wanted = _wanted(need.site)
         yield f"# {need.place.method.partition('(')[0]} calls {name}: {wanted} is needed{because}.\n"
-        for each in need.inputs:
+        for each in need.inputs[:_NEAREST]:
             source = each.way[0]
             yield f"# From {each.kind}: {source.text}, in {source.place}\n"
             if each.kind not in (sources.ARGUMENT, sources.NATIVE):
                 yield f"# {point_of(source.place)} =>\n"
+        if len(need.inputs) > _NEAREST:
+            yield f"# … and {len(need.inputs) - _NEAREST:,} more\n"
         here = point_of(need.place)
         for candidate in need.candidates[:_MOST]:
             yield f"{here} => {candidate}\n"
