@@ -276,10 +276,9 @@ class Explainer:
             if key in seen:
                 continue
             seen.add(key)
-            steps, because = [*self.chain(premise), *after], premise.because
-            if because is not None:
-                *_, rule = self._inferred(because._replace(premises=()))
-                steps = [rule, *steps]
+            because = premise.because
+            made = self._inferred(because._replace(premises=())) if because is not None else ()
+            steps = [*self._behind(list(made), premise), *after]
             below = (*(because.premises if because else ()), *premise.parts)
             pending += [(each, steps) for each in below[::-1]]
             if not below:
@@ -335,34 +334,59 @@ class Explainer:
             steps += self._inferred(premise.because)
         for part in premise.parts:
             steps += self._premise(part)
-        steps += self.chain(premise)
+        steps = self._behind(steps, premise)
         if steps and heading:
             steps[0] = steps[0]._replace(heading=heading)
         yield from steps
 
-    def chain(self, premise: Premise) -> Iterator[PrintedStep]:
-        """Yields a chain's steps; those within a method belong to the next that is of interest."""
+    def _behind(self, before: list[PrintedStep], premise: Premise) -> list[PrintedStep]:
+        """Returns steps and those of a chain behind them; what a rule made is where it is wanted without a further one."""
+        steps = self.chain(premise)
+        if before and steps[0].kind == chains.RULE:
+            (here,) = steps
+            rule = before[-1]
+            return [
+                *before[:-1],
+                rule._replace(facts=(*rule.facts, *here.facts), obj=here.obj, pointer=here.pointer),
+            ]
+        return before + steps
+
+    def chain(self, premise: Premise) -> list[PrintedStep]:
+        """Returns a chain's steps; those within a method belong to the next that is of interest, or else to the last."""
         chain = premise.chain
-        subject = self._phrases.origin(chain.origin, chain.obj)
+        subject = self._subject(premise)
         facts, casts = list(chain.origin.facts), [""]
-        first = True
+        found: list[PrintedStep] = []
+        told = False
         for step in chain.steps:
             facts += step.facts
             if step.kind in LOCAL:
                 casts = [f"{self._phrases.step(step)} and "] if step.kind == CAST else casts
                 continue
             at = self._place(step.method, step.offset)
-            if first and self._elsewhere(chain.origin, step):
-                yield self._origin_step(premise, f"{subject}", chain.origin.facts, chain.origin.pointer)
+            if not told and self._elsewhere(chain.origin, step):
+                found.append(self._origin_step(premise, subject, chain.origin.facts, chain.origin.pointer))
                 facts = facts[len(chain.origin.facts) :]
                 subject = "it"
             text = f"{casts[0]}{self._phrases.step(step)}"
-            text = f"{subject} is {text}" if first and subject != "it" else text
-            yield PrintedStep(step.kind, at, text, tuple(facts), chain.obj, step.target)
-            facts, casts, first = [], [""], False
-        if first and chain.origin.kind != chains.RULE:
-            last = chain.steps[-1].target if chain.steps else chain.origin.pointer
-            yield self._origin_step(premise, f"{subject} is {_role(premise.operand)}", tuple(facts), last)
+            text = f"{subject} is {text}" if not told and subject != "it" else text
+            found.append(PrintedStep(step.kind, at, text, tuple(facts), chain.obj, step.target))
+            facts, casts, told = [], [""], True
+        end = chain.steps[-1].target if chain.steps else chain.origin.pointer
+        if told:
+            found[-1] = found[-1]._replace(facts=(*found[-1].facts, *facts), pointer=end)
+        else:
+            text = f"{subject} is {_role(premise.operand)}"
+            found.append(self._origin_step(premise, text, tuple(facts), end))
+        return found
+
+    def _subject(self, premise: Premise) -> str:
+        """Returns what a chain's steps begin with."""
+        origin = premise.chain.origin
+        named = self._phrases.origin(origin, premise.chain.obj)
+        if origin.kind != chains.RULE:
+            return named
+        return f"{named} returned here" if premise.because is None else named
 
     def _elsewhere(self, origin: chains.Origin, step: Step) -> bool:
         """Returns whether the origin is not where the first step is, so that it gets a line of its own."""

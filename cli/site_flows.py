@@ -22,21 +22,25 @@ class SiteFlows:
         self._names, self._facts = run.names, facts
         self._explainer = Explainer(run.names, run.result, bulk=True)
 
-    def sources(self, site: ReflectiveSite) -> list[dict[str, Any]]:
-        """Returns the constants, the input and the unknown values that come to a call, each with its way."""
-        found: dict[tuple[object, ...], dict[str, Any]] = {}
-        arriving = self._explainer.provenance.arriving(site.site)
-        for premise, steps in self._explainer.ways(arriving):
+    def sources(self, site: ReflectiveSite, limit: int | None) -> tuple[list[dict[str, Any]], int]:
+        """Returns the constants, the input and the unknown values that come to a call, each with its way.
+
+        With a `limit`, so many of the shortest ways are listed; also returns how many others there are.
+        """
+        found: dict[tuple[object, ...], tuple[str, list[PrintedStep]]] = {}
+        for premise, steps in self._explainer.ways(self._explainer.provenance.arriving(site.site)):
             kind, text, key = self._explainer.origin(premise)
             begin = premise.chain.origin
-            place = (kind, text, begin.method, begin.offset)
-            if place not in found:
-                found[place] = {"kind": kind, "text": text, "key": key, "path": self._path(steps)}
+            found.setdefault((kind, text, begin.method, begin.offset), (key, steps))
         for source in site.sources:
             if source.obj < 0:
-                document = {"kind": source.kind, "text": source.text, "key": "", "path": []}
-                found.setdefault((source.kind, source.text), document)
-        return list(found.values())
+                found.setdefault((source.kind, source.text), ("", []))
+        nearest = sorted(found.items(), key=lambda each: len(each[1][1]))[:limit]
+        documents = [
+            {"kind": kind, "text": text, "key": key, "path": self._path(steps)}
+            for (kind, text, *_), (key, steps) in nearest
+        ]
+        return documents, len(found) - len(documents)
 
     def derivations(self, site: ReflectiveSite) -> list[dict[str, Any]]:
         """Returns by which rule, and from which operands, a call has each target, in the order of their names."""

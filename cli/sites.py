@@ -22,6 +22,8 @@ from engine.openness import CORRECT_CASTS, SPECIFICATION
 from engine.result import PARTIAL, RESOLVED, UNRESOLVED, NameSource, ReflectiveSite, Result
 
 _SHOWN = 4  # targets, constants and unknown values of a call
+# What may come to a call, as JSON lists it.
+SOURCES = 20
 _LEANS = {CORRECT_CASTS: "by casts", SPECIFICATION: "as specified"}
 _STYLES = {RESOLVED: "green", PARTIAL: "yellow", UNRESOLVED: "red"}
 
@@ -44,8 +46,9 @@ class SiteRow(NamedTuple):
         """Returns the name of the site by its bytecode offset."""
         return f"{self.caller}@{self.offset}"
 
-    def document(self, flows: SiteFlows, openings: Openings) -> dict[str, Any]:
-        """Returns the row for programs, with what flows to the call and why it is open."""
+    def document(self, flows: SiteFlows, openings: Openings, limit: int | None) -> dict[str, Any]:
+        """Returns the row for programs, with what flows to the call, at most `limit` sources, and why it is open."""
+        sources, omitted = flows.sources(self.site, limit)
         return {
             "site": self.name,
             "caller": self.caller.qualified,
@@ -59,7 +62,8 @@ class SiteRow(NamedTuple):
             "reason": self.reason,
             "assumes": list(self.site.assumes),
             "causes": list(openings.causes(self.site)),
-            "sources": flows.sources(self.site),
+            "sources": sources,
+            "sourcesOmitted": omitted,
         }
 
 
@@ -91,10 +95,15 @@ def _row(result: Result, names: Names, site: ReflectiveSite, method: int, offset
     return SiteRow(caller, line, offset, site.api, site.status, targets, site.reason, sources, site)
 
 
-def documents(run: Run, found: Sequence[SiteRow], *, facts: bool = False) -> list[dict[str, Any]]:
-    """Returns the calls for programs; with `facts`, steps name the rows of the run that say so."""
+def documents(
+    run: Run, found: Sequence[SiteRow], limit: int | None = SOURCES, *, facts: bool = False
+) -> list[dict[str, Any]]:
+    """Returns the calls for programs, with at most `limit` sources each.
+
+    With `facts`, steps name the rows of the run that say so.
+    """
     flows, openings = SiteFlows(run, facts=facts), Openings(run)
-    return [each.document(flows, openings) for each in found]
+    return [each.document(flows, openings, limit) for each in found]
 
 
 def _source(result: Result, names: Names, source: NameSource) -> tuple[str, str]:

@@ -25,7 +25,8 @@ _HEADER = f"""\
 # for a member, that or its name alone. It is enough to fill in either where a name enters or the call that it reaches.
 # Lines that are no comments were found by casts of what is made of a class: strike out what can't be.
 """
-_MOST = 20  # candidates, and sources of names, that are listed for a call
+# Input and candidates that are listed for a call.
+_NEAREST, _MOST = 12, 20
 _CAST = (api.FOR_NAME, api.CLASS_NEW, api.CONSTRUCTOR_NEW)  # where casts suggest classes
 # What is specified at a call, by its role.
 _WANTED = {
@@ -76,13 +77,13 @@ def lines(run: Run, everything: bool) -> Iterator[str]:
         because = f" ({CAUSES[need.cause]})" if need.cause else ""
         wanted = _wanted(need)
         yield f"# {need.place.method.partition('(')[0]} calls {name}: {wanted} is needed{because}.\n"
-        for each in need.inputs[:_MOST]:
+        for each in need.inputs[:_NEAREST]:
             source = each.way[0]
             yield f"# From {each.kind}: {source.text}, in {source.place}\n"
             if each.kind not in (sources.ARGUMENT, sources.NATIVE):
                 yield f"# {point_of(source.place)} =>\n"
-        if len(need.inputs) > _MOST:
-            yield f"# … and {len(need.inputs) - _MOST:,} more sources of names, further away\n"
+        if len(need.inputs) > _NEAREST:
+            yield f"# … and {len(need.inputs) - _NEAREST:,} more sources of names, further away\n"
         here = point_of(need.place)
         for candidate in need.candidates[:_MOST]:
             yield f"{here} => {candidate}\n"

@@ -214,11 +214,15 @@ class Chains:
             own = kind != heap.UNKNOWN or payload == site
             if kind == heap.REFLECTIVE:
                 payload = int(objects.type[obj])
-            if kind in _MADE and own and self._marks.derives(site, _MADE[kind], payload):
-                return Origin(RULE, pointer, method, offset, (put,), site, relation=_MADE[kind])
+            made = _MADE.get(kind, "") if own else ""
             if kind == heap.GENERIC and self._wanted != NONE:
-                made = next((each for each in _FOUND if self._marks.derives(site, each, self._wanted)), "")
-                return Origin(RULE, pointer, method, offset, (put,), site, relation=made) if made else None
+                payload = self._wanted
+                made = next((each for each in _FOUND if self._marks.derives(site, each, payload)), "")
+            if made and self._marks.derives(site, made, payload):
+                facts = (Fact(made, (site, payload)), put) if made in _FOUND else (put,)
+                return Origin(RULE, pointer, method, offset, facts, site, relation=made)
+            if kind == heap.GENERIC and self._wanted != NONE:
+                return None
             if kind == heap.CLASS_OF and payload == site:
                 return Origin(CLASS_OF, pointer, method, offset, (put,), site)
         if kind in _KNOWN:

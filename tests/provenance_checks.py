@@ -3,36 +3,77 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from cli.explain import evidence
 from cli.naming import Names
+from cli.run import Run
 from cypher import schema
-from cypher.schema import Int32
+from cypher.schema import NONE, Int32, Int64
 from engine import flow, heap
 from engine.chains import Chain
 from engine.flow import Evidence, Fact, Flow
 from engine.flows import KINDS, MEMBER, flows_of
-from engine.reflection.modes import RULES
+from engine.provenance import EMPTY
+from engine.reflection.sources import ARGUMENT, NATIVE, sources_by_method
 from engine.result import Derived
+
+_BEGINNINGS = ("New", "StringConstant", "ClassConstant", "PointsTo")
+_MULTIPLIER = np.int64(0x1000_0000_01B3)
+
+
+class Relation:
+    """The rows of a relation, to be found by their values: sorted by a hash of them."""
+
+    def __init__(self, columns: Iterable[Int32]) -> None:
+        self._columns = [np.asarray(each) for each in columns]
+        hashes = _hashes(self._columns)
+        self._order = np.argsort(hashes, kind="stable")
+        self._hashes = hashes[self._order]
+
+    def __contains__(self, row: tuple[int, ...]) -> bool:
+        wanted = _hashes([np.array([each], np.int32) for each in row])
+        start, end = (int(self._hashes.searchsorted(wanted, side)[0]) for side in ("left", "right"))
+        found = (tuple(int(column[at]) for column in self._columns) for at in self._order[start:end].tolist())
+        return tuple(row) in found
+
+
+def _hashes(columns: Iterable[Int32]) -> Int64:
+    """Returns a number for each row, which may be that of another row as well."""
+    found: Any = np.int64(0)
+    with np.errstate(over="ignore"):
+        for column in columns:
+            found = (found + column) * _MULTIPLIER
+    return np.asarray(found, np.int64)
 
 
 class Columns:
     """The rows of a run, to look facts up in."""
 
-    def __init__(self, evidence: Evidence, derived: Iterable[Derived]) -> None:
+    def __init__(self, evidence: Evidence, derived: Sequence[Derived]) -> None:
         self.evidence = evidence
         self.flow = Flow(evidence)
         self.derived = {(each.relation, (each.site, each.detail)) for each in derived}
-        self._known: dict[str, set[tuple[int, ...]]] = {}
-        found = flows_of(evidence)
+        self.applied = {(each.rule, each.site) for each in derived}
+        self._relations: dict[str, Relation] = {}
+
+    @cached_property
+    def all_flows(self) -> set[tuple[str, int, int]]:
+        """(kind, source, target) of all flows."""
+        found = flows_of(self.evidence)
         kinds = (KINDS[each] for each in found.kind.tolist())
-        self.all_flows = set(zip(kinds, found.source.tolist(), found.target.tolist(), strict=True))
-        self._by_source: dict[int, set[tuple[str, int]]] = defaultdict(set)
+        return set(zip(kinds, found.source.tolist(), found.target.tolist(), strict=True))
+
+    @cached_property
+    def _by_source(self) -> dict[int, set[tuple[str, int]]]:
+        by_source: dict[int, set[tuple[str, int]]] = defaultdict(set)
         for kind, source, target in self.all_flows:
-            self._by_source[source].add((kind, target))
+            by_source[source].add((kind, target))
+        return by_source
 
     def flows(self, kind: str, source: int, target: int) -> bool:
         """Returns whether a step is among all flows; one to or from the field of an object goes over that of a set."""
@@ -48,28 +89,63 @@ class Columns:
         """Returns whether a fact is a row of the run."""
         name, row = fact
         if name == "PointsTo":
-            return self.flow.sets.contains(*row)
+            return self.has(*row)
+        if (name, tuple(row)) in self.derived:
+            return True
+        if name not in self._relations:
+            columns = self._columns_of(name)
+            if columns is None:
+                return False
+            self._relations[name] = Relation(columns)
+        return row in self._relations[name]
+
+    def has(self, pointer: int, obj: int) -> bool:
+        """Returns whether `pointer` may refer to `obj`, by the words of its set."""
+        rows = self.evidence.points_to
+        of = int(rows.representative[pointer])
+        span = slice(int(rows.at[of]), int(rows.at[of + 1]))
+        words = rows.word[span][rows.key[span] == obj >> 6]
+        return any((int(word) >> (obj & 63)) & 1 for word in words)
+
+    def _columns_of(self, name: str) -> list[Int32] | None:
+        evidence = self.evidence
         if name == "Calls":
-            return self._has((self.evidence.call_site, self.evidence.call_callee), row)
+            return [evidence.call_site, evidence.call_callee]
         if name == "Invoke":
-            columns = [
-                np.arange(len(self.evidence.sites.method), dtype=np.int32)
-                if each == "site"
-                else getattr(self.evidence.sites, each)
+            number = np.arange(len(evidence.sites.method), dtype=np.int32)
+            return [
+                number if each == "site" else getattr(evidence.sites, each)
                 for each in schema.columns_of(schema.Invoke)
             ]
-            return self._has(columns, row)
         relation = next((each for each in schema.FACTS if each.__name__ == name), None)
-        if relation is None:
-            return (name, tuple(row)) in self.derived
-        return self._has(list(self.evidence.facts[relation]), row)
+        return None if relation is None else list(evidence.facts[relation])
 
-    @staticmethod
-    def _has(columns: Iterable[Int32], row: tuple[int, ...]) -> bool:
-        found: Any = True
-        for column, value in zip(columns, row, strict=True):
-            found = found & (column == value)
-        return bool(np.any(found))
+    # --- what stands behind ids
+    @cached_property
+    def place_of(self) -> dict[int, int]:
+        """The places of methods in `Evidence.reached`."""
+        return {method: place for place, method in enumerate(self.evidence.reached.tolist())}
+
+    def variable(self, method: int, position: int) -> int:
+        """Returns the pointer of a parameter of a method; of what it returns and throws, which follow these."""
+        return int(self.evidence.first_variable[self.place_of[method]]) + position
+
+    def parameters(self, method: int) -> int:
+        """Returns the number of parameters of a method, the receiver included."""
+        return int(self.evidence.parameters[self.place_of[method]])
+
+    @cached_property
+    def static_pointers(self) -> dict[int, int]:
+        """The pointers of static fields."""
+        evidence = self.evidence
+        return dict(zip(evidence.static_field.tolist(), evidence.static_pointer.tolist(), strict=True))
+
+    @cached_property
+    def put(self) -> frozenset[int]:
+        """The variables that are arguments of calls, or put into arrays."""
+        facts = self.evidence.facts
+        found = np.concatenate((facts[schema.Argument].variable, facts[schema.ArrayStore].source))
+        return frozenset(np.unique(found).tolist())
 
 
 def check_flows(columns: Columns) -> None:
@@ -142,76 +218,93 @@ def check_ends(columns: Columns, step: flow.Step) -> None:
         assert step.source == columns.flow.variable(step.callee, parameters + extra)
 
 
-def check_explanation(columns: Columns, names: Names, document: dict[str, Any]) -> int:
-    """Asserts that each printed step is of rows of the run, and stands where they do; returns the number of steps."""
+class Known(NamedTuple):
+    """A run: its rows, its names, the operands of its reflective calls, and these calls by what they return to."""
+
+    columns: Columns
+    names: Names
+    operands: dict[int, set[int]]
+    returning: dict[int, list[int]]
+
+
+def known(run: Run) -> Known:
+    """Returns what explanations of a run are checked with."""
+    operands = {each.site: {*each.operands.values()} - {NONE} for each in run.result.reflective}
+    returning: dict[int, list[int]] = defaultdict(list)
+    for site in operands:
+        returning[int(run.result.sites.result[site])].append(site)
+    return Known(Columns(evidence(run.names, run.result), run.result.derived), run.names, operands, returning)
+
+
+def check_explanation(known: Known, site: int, document: dict[str, Any]) -> int:
+    """Asserts that the printed steps are of rows of the run and lead to operands of the call; returns their number."""
     number = 0
     for answer in document["answers"]:
-        for step in answer["steps"]:
-            facts = [Fact(each["relation"], tuple(each["row"])) for each in step["facts"]]
-            assert facts or document["status"] != "resolved" or not document["targets"], step
-            _check_facts(columns, names, step, facts)
-            number += 1
+        if answer["kind"] != EMPTY:
+            assert answer["steps"] or document["targets"], answer
+            number += Walk(known).follow(answer["steps"]).arrives(site)
     return number
 
 
-def check_site(columns: Columns, names: Names, document: dict[str, Any], operands: Iterable[int]) -> int:
-    """Asserts that each path to a call is of rows of the run, from a source to an operand; returns the number of steps."""
+def check_site(known: Known, site: int, document: dict[str, Any]) -> int:
+    """Asserts that sources and derivations of a call are of rows of the run; returns the number of steps."""
+    assert {each["target"] for each in document["derivations"]} <= set(document["targets"])
+    number = check_sources(known, site, document["sources"])
+    return number + sum(check_derivation(known, site, each) for each in document["derivations"])
+
+
+def check_sources(known: Known, site: int, sources: Iterable[dict[str, Any]]) -> int:
+    """Asserts that each path to a call leads from its source to an operand; returns the number of steps."""
     number = 0
-    ends = set(operands)
-    for source in document["sources"]:
+    for source in sources:
         path = source["path"]
         assert path or source["kind"] in ("constant", "unknown"), source
         if path:
-            check_beginning(columns, path[0], source)
-            last = next(step for step in reversed(path) if step["pointer"] >= 0)
-            assert last["pointer"] in ends, source
-        number += check_steps(columns, names, path)
-    assert {each["target"] for each in document["derivations"]} <= set(document["targets"])
-    for derivation in document["derivations"]:
-        number += check_derivation(columns, names, derivation)
+            check_beginning(known, path[0], source)
+            number += Walk(known).follow(path).arrives(site)
     return number
 
 
-def check_beginning(columns: Columns, step: dict[str, Any], source: dict[str, Any]) -> None:
+def check_beginning(known: Known, step: dict[str, Any], source: dict[str, Any]) -> None:
     """Asserts that a step begins with what the source is."""
     first = step["facts"][0]
+    kind = int(known.columns.evidence.objects.kind[step["object"]])
+    called = [each["row"][1] for each in step["facts"] if each["relation"] == "Calls"]
     if source["kind"] == "constant":
         assert first["relation"] == "StringConstant", step
+        assert known.names.constant(first["row"][2]) == source["text"], step
+    elif source["kind"] == ARGUMENT:
+        assert (first["relation"], kind) == ("PointsTo", heap.ENTRY), step
+    elif source["kind"] == NATIVE:
+        assert first["relation"] == "PointsTo", step
+        assert kind in (heap.NATIVE, heap.UNKNOWN), step
     elif source["kind"] != "unknown":
-        called = any(fact["relation"] == "Calls" for fact in step["facts"])
-        entered = first["relation"] == "PointsTo" and columns.evidence.objects.kind[step["object"]] in (
-            heap.ENTRY, heap.NATIVE, heap.UNKNOWN,
-        )  # fmt: skip
-        assert called or entered, step
+        methods = (known.names.method(each) for each in called)
+        table = sources_by_method()
+        found = [table.get((each.declaring, each.name)) for each in methods]
+        assert source["kind"] in {each.kind for each in found if each is not None}, step
 
 
-def check_derivation(columns: Columns, names: Names, derivation: dict[str, Any]) -> int:
-    """Asserts that a derivation's rule was applied and that its premises are of rows of the run."""
-    assert derivation["rule"] in {each.name for each in RULES}
+def check_derivation(known: Known, site: int, derivation: dict[str, Any]) -> int:
+    """Asserts that a rule was applied at a call to what came to its operands."""
+    assert (derivation["rule"], site) in known.columns.applied, (derivation, site)
     number = 0
     for premise in derivation["premises"]:
-        number += check_steps(columns, names, premise["path"])
-        if premise["derivation"] is not None:
-            number += check_derivation(columns, names, premise["derivation"])
+        path, because = premise["path"], premise["derivation"]
+        assert path, premise
+        rule = NONE
+        if because is not None:
+            returned = next(each["row"][0] for each in path[0]["facts"] if each["relation"] == "PointsTo")
+            rule = next(
+                each for each in known.returning[returned] if (because["rule"], each) in known.columns.applied
+            )
+            number += check_derivation(known, rule, because)
+        number += Walk(known, rule).follow(path).arrives(site)
     return number
 
 
-def check_steps(columns: Columns, names: Names, steps: Iterable[dict[str, Any]]) -> int:
-    """Asserts that steps are of rows of the run, stand where these do, and lead from one to the next."""
-    number = 0
-    for step in steps:
-        facts = [Fact(each["relation"], tuple(each["row"])) for each in step["facts"]]
-        assert facts, step
-        _check_facts(columns, names, step, facts)
-        number += 1
-    return number
-
-
-def _check_facts(columns: Columns, names: Names, step: dict[str, Any], facts: list[Fact]) -> None:
-    for fact in facts:
-        assert columns.holds(fact), (fact, step)
-    if step["pointer"] >= 0:
-        assert columns.holds(Fact("PointsTo", (step["pointer"], step["object"]))), step
+def check_place(columns: Columns, names: Names, step: dict[str, Any], facts: list[Fact]) -> None:
+    """Asserts that a step stands where its facts do."""
     places = {place for fact in facts for place in place_of(columns, fact)}
     shown = {(str(names.method(method)) if method >= 0 else "", offset) for method, offset in places}
     assert not shown or (step["method"], step["offset"]) in shown, (step, shown)
@@ -229,3 +322,158 @@ def place_of(columns: Columns, fact: Fact) -> Iterator[tuple[int, int]]:
         yield int(sites.method[fact.row[0]]), int(sites.offset[fact.row[0]])
     else:
         yield fact.row[0], fact.row[1]
+
+
+class Walk:
+    """Follows printed steps over the rows that they name, from where something begins to an operand.
+
+    `at` is the pointer that the steps have come to; `ends` are those where ways ended that nothing goes on from yet:
+    each is an operand of a rule, or a part of a string, that comes later, or of the call itself at last.
+    """
+
+    def __init__(self, known: Known, rule: int = NONE) -> None:
+        self._columns, self._names, self._operands = known.columns, known.names, known.operands
+        self._evidence, self._rule = known.columns.evidence, rule
+        self.at, self.obj, self.ends = NONE, NONE, list[int]()
+        self.number = 0
+
+    def follow(self, steps: Iterable[dict[str, Any]]) -> Walk:
+        """Asserts that steps are of rows of the run, stand where these do, and lead from one to the next."""
+        for step in steps:
+            facts = [Fact(each["relation"], tuple(each["row"])) for each in step["facts"]]
+            assert facts, step
+            for fact in facts:
+                assert self._columns.holds(fact), (fact, step)
+            check_place(self._columns, self._names, step, facts)
+            self._goes_on(step, facts)
+            self.number += 1
+        return self
+
+    def arrives(self, site: int) -> int:
+        """Asserts that all ways end at operands of a call; returns the number of steps."""
+        assert {*self.ends, self.at} - {NONE} <= self._operands[site], (self.ends, self.at, site)
+        return self.number
+
+    def _goes_on(self, step: dict[str, Any], facts: list[Fact]) -> None:
+        left = list(facts)
+        while left:
+            fact = left.pop(0)
+            if fact.relation in _BEGINNINGS:
+                self._begins(step, fact, left.pop(0) if _is_of_call(fact, left) else None)
+            elif fact.relation in ("Argument", "Invoke"):
+                self._passes(step, fact, left.pop(0))
+            elif hasattr(schema, fact.relation) and fact.relation != "Calls":
+                self._moves(step, fact)
+            elif fact.relation != "Calls":
+                self._infers(fact.row[0])
+            if self.at != NONE:
+                assert self._columns.has(self.at, self.obj), (fact, step)
+        if step["pointer"] >= 0:
+            assert (self.at, self.obj) == (step["pointer"], step["object"]), step
+
+    # --- where something begins
+    def _begins(self, step: dict[str, Any], fact: Fact, after: Fact | None) -> None:
+        if self.at != NONE:
+            self.ends.append(self.at)
+        rule, self._rule = self._rule, NONE
+        self.at, self.obj = fact.row[-1], step["object"]
+        objects = self._evidence.objects
+        if fact.relation == "PointsTo":
+            self.at = fact.row[0]
+            assert fact.row[1] == self.obj, step
+        elif fact.relation != "New":
+            kinds = (heap.STRING, heap.CLASS_OBJECT, heap.GENERIC)
+            assert objects.kind[self.obj] in kinds, step
+            assert objects.kind[self.obj] == heap.GENERIC or objects.payload[self.obj] == fact.row[2], step
+        else:
+            assert objects.type[self.obj] == fact.row[2], step
+        if after is not None:
+            self._computes(step, after)
+        elif rule != NONE:
+            assert self.at == self._evidence.sites.result[rule], step
+        elif fact.relation == "PointsTo":
+            self._provided(step)
+
+    def _computes(self, step: dict[str, Any], call: Fact) -> None:
+        """Asserts that a call brings what is at `at`, from the parts that came before if it computes."""
+        site = call.row[0]
+        constructs = self._columns.holds(Fact("Argument", (site, 0, self.at)))
+        assert self.at == self._evidence.sites.result[site] or constructs, step
+        while self.ends and self._is_part(self.ends[-1]):
+            self.ends.pop()
+
+    def _is_part(self, pointer: int) -> bool:
+        return pointer in self._columns.put or int(self._evidence.points_to.base[pointer]) >= 0
+
+    def _provided(self, step: dict[str, Any]) -> None:
+        """Asserts that an object comes from outside, or is the class of what came before."""
+        objects = self._evidence.objects
+        if int(objects.kind[self.obj]) == heap.CLASS_OF:
+            site = int(objects.payload[self.obj])
+            assert self.at == self._evidence.sites.result[site], step
+            if self.ends:
+                assert self._columns.holds(Fact("Argument", (site, 0, self.ends.pop()))), step
+            return
+        assert objects.kind[self.obj] not in (heap.ALLOCATED, heap.REFLECTIVE), step
+        if int(objects.kind[self.obj]) == heap.STRING:
+            # (the value of an annotation)
+            texts = self._evidence.facts[schema.StringConstant].text
+            assert not (texts == objects.payload[self.obj]).any(), step
+
+    # --- how it goes on
+    def _moves(self, step: dict[str, Any], fact: Fact) -> None:
+        row = dict(zip(schema.columns_of(getattr(schema, fact.relation)), fact.row, strict=True))
+        rows = self._evidence.points_to
+        assert self.at != NONE, step
+        if fact.relation in ("Load", "ArrayLoad"):
+            assert rows.field[self.at] == row.get("field", NONE), step
+            assert self._columns.has(row["base"], int(rows.base[self.at])), step
+        elif fact.relation == "StaticLoad":
+            assert self._columns.static_pointers[row["field"]] == self.at, step
+        else:
+            assert row["source"] == self.at, step
+        if fact.relation in ("Store", "ArrayStore"):
+            self.at = step["pointer"]
+            assert rows.field[self.at] == row.get("field", NONE), step
+            assert self._columns.has(row["base"], int(rows.base[self.at])), step
+        elif fact.relation == "StaticStore":
+            self.at = self._columns.static_pointers[row["field"]]
+        else:
+            self.at = row["target"]
+
+    def _passes(self, step: dict[str, Any], fact: Fact, calls: Fact) -> None:
+        """Follows an argument into a method that is called there, or what this returns or throws out of it."""
+        site, callee = calls.row
+        assert fact.row[0] == site, step
+        parameters, sites = self._columns.parameters(callee), self._evidence.sites
+        if fact.relation == "Invoke":
+            thrown = step["kind"] == flow.THROWN
+            assert self.at == self._columns.variable(callee, parameters + thrown), step
+            self.at = int((sites.thrown if thrown else sites.result)[site])
+            return
+        _, position, variable = fact.row
+        assert (self.at, position < parameters) == (variable, True), step
+        entered = self._columns.variable(callee, position)
+        self.at = entered
+        if step["kind"] == flow.PASSED:
+            assigns = self._evidence.facts[schema.Assign]
+            returned = assigns.source[assigns.target == self._columns.variable(callee, parameters)]
+            assert returned.size, step
+            assert (returned == entered).all(), step
+            self.at = int(sites.result[site])
+
+    def _infers(self, site: int) -> None:
+        """Asserts that what a rule goes by is at operands of its call."""
+        if self.at != NONE:
+            self.ends.append(self.at)
+        while self.ends and self.ends[-1] in self._operands.get(site, ()):
+            self.ends.pop()
+        self.at, self.obj, self._rule = NONE, NONE, site
+
+
+def _is_of_call(beginning: Fact, after: list[Fact]) -> bool:
+    """Returns whether what comes after a beginning is the call that brings it, none that hands it on."""
+    relations = [each.relation for each in after[:2]]
+    if beginning.relation == "PointsTo":
+        return relations[:1] == ["Calls"]
+    return beginning.relation == "New" and relations[:1] == ["Invoke"] and relations != ["Invoke", "Calls"]

@@ -11,8 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from cli.explain import Explainer
+from cli.run import Run
+from cli.site_flows import SiteFlows
+from cli.summary import application_sites
 from engine.jvm import MODELS, Model
-from engine.reflection.modes import CASTS
+from engine.reflection.modes import CASTS, SOUND
+from engine.result import RESOLVED
 from tests.fixture_analysis import SEPARATE, Graph, analysed, computed, parse
 from tests.fixture_harness import (
     MODES,
@@ -29,6 +34,7 @@ from tests.fixture_harness import (
     wrong_at_run_time,
     wrong_in_mode,
 )
+from tests.provenance_checks import check_explanation, check_sources, known
 
 FIXTURES = fixtures()
 JAVAC, JAVA = shutil.which("javac"), shutil.which("java")
@@ -142,6 +148,21 @@ def test_closing_library_code_off_loses_only_what_is_assumed(classes: Path) -> N
         for callee in [found.split(": ")[1].split(" is expected")[0]]
     }
     assert lost == set(CLOSED_OFF)
+
+
+@needs_jdk
+@needs_command
+def test_explanations_lead_from_sources_to_arguments(classes: Path) -> None:
+    analysed(classes, [each.name for each in FIXTURES], SOUND, scope="application")
+    run = Run(classes.parent / f"kernel-{SOUND}-application-all")
+    rows, flows, explainer = known(run), SiteFlows(run, facts=True), Explainer(run.names, run.result)
+    for site in application_sites(run.result, run.names):
+        sources, omitted = flows.sources(site, None)
+        explained = explainer.site(site, 3).document()
+        assert omitted == 0
+        assert site.status != RESOLVED or len(explained["answers"]) >= min(len(site.targets), 3)
+        check_sources(rows, site.site, sources)
+        check_explanation(rows, site.site, explained)
 
 
 @pytest.mark.slow

@@ -56,6 +56,9 @@ def sites(
     status: Annotated[
         str | None, typer.Option(help="Only those that are resolved, partial or unresolved.")
     ] = None,
+    all_sources: Annotated[
+        bool, typer.Option("--all-sources", help="In JSON, all that may come to a call, not the nearest 20.")
+    ] = False,
 ) -> None:
     """Lists reflective calls: their status, targets, and what is unknown about them."""
     from cli.present import write_json
@@ -65,7 +68,7 @@ def sites(
     read = find(run)
     found = rows(read, everything, status)
     if output_format is Format.JSON:
-        write_json(documents(read, found))
+        write_json(documents(read, found, None) if all_sources else documents(read, found))
     else:
         write(read, found, everything)
 

@@ -21,7 +21,7 @@ from cli.summary import application_sites
 from engine.reflection.sources import FILE, STREAM
 from tests.cli.conftest import Heliograph
 from tests.fixture_harness import FIXTURES, RELEASE, SUPPORT
-from tests.provenance_checks import Columns, check_explanation, check_site
+from tests.provenance_checks import check_explanation, check_site, check_sources, known
 
 NAMES = ("NameSources", "NameNotFrom")
 _SAID = re.compile(r"/\* from (.*?) \*/")
@@ -78,11 +78,11 @@ def test_fixtures_concatenate_by_invokedynamic(folder: Path) -> None:
 
 def test_explanations_end_where_text_enters(glued: Run) -> None:
     explainer = Explainer(glued.names, glued.result)
-    columns = Columns(evidence(glued.names, glued.result), glued.result.derived)
+    rows = known(glued)
     found: dict[tuple[str, int], set[str]] = {}
     for site in application_sites(glued.result, glued.names):
         document = explainer.site(site, None).document()
-        check_explanation(columns, glued.names, document)
+        check_explanation(rows, site.site, document)
         texts = [step["text"] for answer in document["answers"] for step in answer["steps"]]
         found.setdefault((document["file"], document["line"]), set()).update(
             each for text in texts for each in sources_in(text)
@@ -91,10 +91,10 @@ def test_explanations_end_where_text_enters(glued: Run) -> None:
 
 
 def test_sites_list_where_text_enters_and_the_way(glued: Run) -> None:
-    columns = Columns(evidence(glued.names, glued.result), glued.result.derived)
+    rows = known(glued)
     found: dict[tuple[str, int], set[str]] = {}
     for row, document in documented(glued):
-        check_site(columns, glued.names, document, row.site.operands.values())
+        check_site(rows, row.site.site, document)
         inputs = [each for each in document["sources"] if each["kind"] not in ("constant", "unknown")]
         keys = {f"a {each['kind']}" if each["kind"] in (FILE, STREAM) else each["key"] for each in inputs}
         found[f"{row.caller.declaring}.java", row.line] = keys
@@ -103,27 +103,30 @@ def test_sites_list_where_text_enters_and_the_way(glued: Run) -> None:
 
 def documented(run: Run) -> Iterator[tuple[sites.SiteRow, dict[str, Any]]]:
     rows = sites.rows(run, everything=False)
-    return zip(rows, sites.documents(run, rows, facts=True), strict=True)
+    return zip(rows, sites.documents(run, rows, None, facts=True), strict=True)
 
 
 def test_a_wrong_path_is_found_out(glued: Run) -> None:
-    columns = Columns(evidence(glued.names, glued.result), glued.result.derived)
-    row, document = next(each for each in documented(glued) if each[0].line == min(line for _, line in SAID))
+    rows = known(glued)
+    site, source = next(
+        (row.site.site, source)
+        for row, document in documented(glued)
+        for source in document["sources"]
+        if source["kind"] not in ("constant", "unknown", FILE) and len(source["path"]) > 1
+    )
+    assert check_sources(rows, site, [source]) == len(source["path"])
+    elsewhere = next(each for each, operands in rows.operands.items() if not operands & rows.operands[site])
     with pytest.raises(AssertionError):
-        check_site(columns, glued.names, document, [])
-    path = document["sources"][0]["path"]
-    path[0]["facts"][0]["row"][-1] += 1
-    with pytest.raises(AssertionError):
-        check_site(columns, glued.names, document, row.site.operands.values())
+        check_sources(rows, elsewhere, [source])
+    for key, wrong in (("kind", FILE), ("path", source["path"][1:]), ("path", source["path"][:-1])):
+        with pytest.raises(AssertionError):
+            check_sources(rows, site, [source | {key: wrong}])
 
 
 def check_all_sites(run: Run) -> int:
     """Checks the sources and derivations of all calls of the application; returns the number of steps."""
-    columns = Columns(evidence(run.names, run.result), run.result.derived)
-    return sum(
-        check_site(columns, run.names, document, row.site.operands.values())
-        for row, document in documented(run)
-    )
+    rows = known(run)
+    return sum(check_site(rows, row.site.site, document) for row, document in documented(run))
 
 
 @pytest.mark.slow

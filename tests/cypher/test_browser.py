@@ -153,8 +153,10 @@ def test_the_guide_plays_and_a_click_draws(
     fills = {each.get_attribute("fill") for each in circles}
     assert {colour(each) for each in ("Package", "Class", "Method", "ReflectiveSite")} <= fills
     assert "Main" in frames(window)[0]
-    walk(window)
+    walk(window, "// From input to Class.forName", {"InputSource", "Pointer", "ReflectiveSite"})
     artefact(window, "walk", tmp_path)
+    walk(window, "// The rules that were applied", {"Derivation", "Pointer", "ReflectiveSite"})
+    artefact(window, "rules", tmp_path)
     # Nothing came from elsewhere: what the Browser asks for, it was refused by its own policy.
     loaded_from = window.execute_script(
         "return performance.getEntriesByType('resource').filter(e => e.responseStatus).map(e => e.name)"
@@ -165,14 +167,13 @@ def test_the_guide_plays_and_a_click_draws(
     }
 
 
-def walk(window: Chrome) -> None:
-    """Turns the guide to the walk, and draws the ways from input to `Class.forName`."""
+def walk(window: Chrome, title: str, labels: set[str]) -> None:
+    """Turns the guide to the walk, and draws the picture of that title, with nodes of these labels."""
     (play,) = (
         each
         for each in window.find_elements(By.CSS_SELECTOR, "[data-testid='frame']")
         if guide.GUIDE in each.text.partition("\n")[0]
     )
-    title = "// From input to Class.forName"
     for _ in range(_SLIDES):
         found = [each for each in seen(window, "pre.runnable") if each.text.startswith(title)]
         if found and "A walk" in play.text:
@@ -186,7 +187,7 @@ def walk(window: Chrome) -> None:
     wait(window, drawn)
     window.execute_script("document.querySelector('[data-testid=frame]').scrollIntoView()")
     fills = {each.get_attribute("fill") for each in window.find_elements(By.CSS_SELECTOR, drawn)}
-    assert {colour(each) for each in ("InputSource", "Pointer", "ReflectiveSite")} <= fills
+    assert {colour(each) for each in labels} <= fills
 
 
 def colour(label: str) -> str:

@@ -390,14 +390,15 @@ EXPECTED: dict[str, Expected] = {
         ("site", "through", "kind", "name", "input", "steps"),
     ),
     "site-provenance": Expected(
-        {"site": f"shop.Main.look:{_LOOK}"}, [(LOOK, LOOK, "system property", "shop.part", PROPERTY, 1)],
-        ("site", "through", "kind", "name", "input", "steps"),
+        {"site": f"shop.Main.look:{_LOOK}"},
+        [(LOOK, LOOK, "system property", "shop.part", PROPERTY, 1, ["P-ForName"])],
+        ("site", "through", "kind", "name", "input", "steps", "rules"),
     ),
     "source-to-site": Expected(
         {"source": PROPERTY, "site": LOOK}, [(PROPERTY, "system property", "shop.part", LOOK, 1)],
         ("input", "kind", "name", "site", "steps"),
     ),
-    "forname-constants": Expected({}, [(FOUND, "shop.parts.Motor", 0)], ("site", "text", "steps")),
+    "forname-constants": Expected({}, [(FOUND, "shop.parts.Motor", 0, ["calls.clinit", "classObjects"])], ("site", "text", "steps", "rules")),
     "site-strings": Expected({"site": FOUND}, [(FOUND, "shop.parts.Motor", True)]),
     "computed-names": Expected(
         {"site": COMPOSED},
@@ -452,8 +453,8 @@ EXPECTED: dict[str, Expected] = {
     "site-derivations": Expected(
         {"site": FOUND},
         [
-            (FOUND, "calls.clinit", "InitialisedBy", None, LIVSHITS),
-            (FOUND, "classObjects", "ClassObject", "shop.parts.Motor", LIVSHITS),
+            (FOUND, "calls.clinit", "InitialisedBy", None, ["shop.parts.Motor"], LIVSHITS),
+            (FOUND, "classObjects", "ClassObject", "shop.parts.Motor", ["shop.parts.Motor"], LIVSHITS),
         ],
     ),
     # comparison

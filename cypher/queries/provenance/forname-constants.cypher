@@ -10,6 +10,7 @@
 // column text: the constant
 // column steps: flows on the way
 // column flow: the pointers on the way, in order
+// column rules: those that derived something at the call
 // column path: for pictures
 MATCH (:Current {name: $run})-[:IS]->(g:Generation)
 WHERE g.status = 'complete' OR $allowIncomplete
@@ -33,5 +34,6 @@ LIMIT $limit
 MATCH path = SHORTEST 1 (t)-[:STRING_CONSTANT]->(:Pointer)
   ((x)-[:FLOWS_TO]->(y) WHERE y:SetField OR EXISTS {(y)-[:POINTS_TO]->()-[:HOLDS]->(o)})*
   (:Pointer)-[:OPERAND {name: 'name'}]->(s)
-RETURN s.name AS site, t.text AS text, length(path) - 2 AS steps, [p IN nodes(path)[1..-1] | p.name] AS flow, path
+RETURN s.name AS site, t.text AS text, length(path) - 2 AS steps, [p IN nodes(path)[1..-1] | p.name] AS flow,
+  COLLECT {MATCH (d:Derivation)-[:DERIVED_AT]->(s) RETURN DISTINCT d.rule AS rule ORDER BY rule} AS rules, path
 ORDER BY site, steps, text

@@ -17,6 +17,7 @@
 // column steps: flows on the way
 // column computations: how many of them are from a part of a string to the string
 // column flow: the pointers on the way, in order
+// column rules: those that derived something at the call
 // column path: for pictures
 MATCH (:Current {name: $run})-[:IS]->(g:Generation)
 WHERE g.status = 'complete' OR $allowIncomplete
@@ -42,5 +43,6 @@ MATCH path = SHORTEST 1 (i)-[:ENTERS]->(:Input&OpenString)
   ((x)-[flow:FLOWS_TO]->(y:OpenString) WHERE flow.kind = 'computed' AND $computed OR NOT y:Input)*
   (:Pointer)-[:OPERAND {name: 'name'}]->(s)
 RETURN s.name AS site, i.inputKind AS kind, i.inputName AS name, i.name AS input, length(path) - 2 AS steps,
-  size([flow IN relationships(path) WHERE flow.kind = 'computed']) AS computations, [p IN nodes(path)[1..-1] | p.name] AS flow, path
+  size([flow IN relationships(path) WHERE flow.kind = 'computed']) AS computations, [p IN nodes(path)[1..-1] | p.name] AS flow,
+  COLLECT {MATCH (d:Derivation)-[:DERIVED_AT]->(s) RETURN DISTINCT d.rule AS rule ORDER BY rule} AS rules, path
 ORDER BY site, steps, kind, name, input

@@ -1,0 +1,59 @@
+"""A call to which more comes than one wants to read: what is listed, and that the others are counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.run import Run
+from cli.sites import SOURCES
+from cli.specification import read
+from cli.specifying import lines
+from tests.cli.conftest import Heliograph, compiled
+
+NUMBER = 25
+PROGRAM = f"""package demo;
+
+public class Main {{
+    static Class<?> load(String name) throws Exception {{ return Class.forName(name); }}
+    static Class<?> pass(String name) throws Exception {{ return load(name); }}
+
+    public static void main(String[] arguments) throws Exception {{
+        pass(System.getProperty("far"));
+        {" ".join(f'load(System.getProperty("k{each}"));' for each in range(NUMBER - 1))}
+    }}
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, jdk: Path, javac: str, heliograph: Heliograph) -> Path:
+    place = tmp_path_factory.mktemp("many")
+    classes = compiled(place, jdk, javac, Main=PROGRAM)
+    done = heliograph("analyze", classes, "--jdk", jdk, "--out", place / "run", "--quiet")
+    assert done.code == 0, done.errors
+    return place / "run"
+
+
+def test_sites_list_the_nearest_sources_and_count_the_others(folder: Path, heliograph: Heliograph) -> None:
+    (some,), (every,) = (
+        json.loads(heliograph("sites", "--run", folder, "--format", "json", *options).output)
+        for options in ((), ("--all-sources",))
+    )
+    assert (len(some["sources"]), some["sourcesOmitted"]) == (SOURCES, NUMBER - SOURCES)
+    assert some["sources"] == every["sources"][:SOURCES]
+    assert every["sourcesOmitted"] == 0
+    assert {each["key"] for each in every["sources"]} == {"far", *(f"k{each}" for each in range(NUMBER - 1))}
+    assert every["sources"][-1]["key"] == "far"
+
+
+def test_a_specification_lists_the_nearest_input_and_counts_the_other(folder: Path, tmp_path: Path) -> None:
+    text = "".join(lines(Run(folder), everything=False))
+    listed = [line for line in text.splitlines() if line.startswith("# From ")]
+    assert f"\n# … and {NUMBER - len(listed)} more\n" in text
+    assert 0 < len(listed) < NUMBER
+    assert not any('"far"' in line for line in listed)
+    (tmp_path / "app.spec").write_text(text)
+    assert read(tmp_path / "app.spec") == []
