@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cli.explain import evidence
+from cli.evidence import evidence
 from cli.naming import Names
 from cli.run import Run
 from cypher import schema

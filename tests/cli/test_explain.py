@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from cli.evidence import evidence
 from cli.exits import Failure
 from cli.explain import Explainer, explain, find_sites
 from cli.run import Run

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from cli import sites
-from cli.evidence import evidence
 from cli.explain import Explainer
 from cli.export import sarif_format
 from cli.run import Run
