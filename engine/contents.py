@@ -2,9 +2,9 @@
 
 All lists of a class share the code that makes their arrays, so that in the closure each holds what any holds. Here a
 collection that the program makes has fields of its own for what its methods put in, and calls in the program's code
-that take something out get the tracked objects (see `Solver.add_tracked`) from these fields, and others from the
-bodies, as ever. That is all that a collection holds as long as only calls that are understood change it. Where another
-one may, it is `open`: what is taken out of it then comes from the bodies, too.
+that take something out return what these fields hold. So do the iterators that such calls return, of which each call
+has its own. That is all that a collection holds as long as only calls that are understood change it. Where another
+one may, it is `open`: what is taken out of it then comes from the bodies of its methods, too.
 """
 
 from __future__ import annotations
@@ -29,104 +29,43 @@ if TYPE_CHECKING:
 COLLECTION, MAP, ENTRY = "java/util/Collection", "java/util/Map", "java/util/Map$Entry"
 ITERATOR, LIST_ITERATOR = "java/util/Iterator", "java/util/ListIterator"
 KINDS = (COLLECTION, MAP, ITERATOR)
+
+
+def _words(text: str, prefix: str = "") -> frozenset[str]:
+    return frozenset(prefix + each for each in text.split())
+
+
 # Collections of these classes are told apart.
-TOLD = frozenset(
-    f"java/util/{name}"
-    for name in (
-        "ArrayDeque", "ArrayList", "HashMap", "HashSet", "Hashtable", "IdentityHashMap", "LinkedHashMap",
-        "LinkedHashSet", "LinkedList", "PriorityQueue", "Stack", "TreeMap", "TreeSet", "Vector", "WeakHashMap",
-        "concurrent/ConcurrentHashMap", "concurrent/ConcurrentLinkedDeque", "concurrent/ConcurrentLinkedQueue",
-        "concurrent/ConcurrentSkipListMap", "concurrent/ConcurrentSkipListSet",
-        "concurrent/CopyOnWriteArrayList", "concurrent/LinkedBlockingDeque", "concurrent/LinkedBlockingQueue",
-    )
-)  # fmt: skip
+TOLD = _words(
+    "ArrayDeque ArrayList HashMap HashSet Hashtable IdentityHashMap LinkedHashMap LinkedHashSet LinkedList PriorityQueue "
+    "Stack TreeMap TreeSet Vector WeakHashMap concurrent/ConcurrentHashMap concurrent/ConcurrentLinkedDeque "
+    "concurrent/ConcurrentLinkedQueue concurrent/ConcurrentSkipListMap concurrent/ConcurrentSkipListSet "
+    "concurrent/CopyOnWriteArrayList concurrent/LinkedBlockingDeque concurrent/LinkedBlockingQueue",
+    "java/util/",
+)
 # The fields that stand for the elements of a collection and the values of a map, for the keys, and for being open.
 _FIELDS = ("value", "key", "next")
 _OWNER_OF_FIELDS = "java/util/HashMap$Node"
 
-# What a call does, by the name of the method. Positions are those of arguments.
-_ELEMENT = frozenset(
-    """add addElement addFirst addLast insertElementAt offer offerFirst offerLast push put putFirst putLast set
-    setElementAt""".split()  # noqa: SIM905
+# Methods that put in an element: the first argument, or the one behind an index.
+_ELEMENT = _words(
+    "add addElement addFirst addLast insertElementAt offer offerFirst offerLast push put putFirst putLast set setElementAt"
 )
-_VALUE = {"put": 2, "putIfAbsent": 2}
-_TAKES_ELEMENT = frozenset(
-    [
-        "ceiling",
-        "element",
-        "elementAt",
-        "first",
-        "firstElement",
-        "floor",
-        "get",
-        "getFirst",
-        "getLast",
-        "higher",
-        "last",
-        "lastElement",
-        "lower",
-        "peek",
-        "peekFirst",
-        "peekLast",
-        "poll",
-        "pollFirst",
-        "pollLast",
-        "pop",
-        "remove",
-        "removeFirst",
-        "removeLast",
-        "set",
-        "take",
-        "takeFirst",
-        "takeLast",
-    ]
+# Methods that put in a key and a value.
+_VALUE = _words("put putIfAbsent")
+# Methods that return an element, a value or a key.
+_TAKES_ELEMENT = _words(
+    "ceiling element elementAt first firstElement floor get getFirst getLast higher last lastElement lower peek peekFirst "
+    "peekLast poll pollFirst pollLast pop remove removeFirst removeLast set take takeFirst takeLast"
 )
-_TAKES_VALUE = frozenset(("get", "getOrDefault", "put", "putIfAbsent", "remove"))
-_TAKES_KEY = frozenset(("ceilingKey", "firstKey", "floorKey", "higherKey", "lastKey", "lowerKey"))
-# These put nothing in.
-_HARMLESS = frozenset(
-    [
-        "capacity",
-        "clear",
-        "clone",
-        "comparator",
-        "contains",
-        "containsAll",
-        "containsKey",
-        "containsValue",
-        "copyInto",
-        "elements",
-        "ensureCapacity",
-        "entrySet",
-        "equals",
-        "forEach",
-        "hashCode",
-        "indexOf",
-        "isEmpty",
-        "iterator",
-        "keySet",
-        "keys",
-        "lastIndexOf",
-        "listIterator",
-        "parallelStream",
-        "removeAll",
-        "removeAllElements",
-        "removeElement",
-        "removeElementAt",
-        "removeFirstOccurrence",
-        "removeIf",
-        "removeLastOccurrence",
-        "retainAll",
-        "search",
-        "setSize",
-        "size",
-        "spliterator",
-        "stream",
-        "toArray",
-        "toString",
-        "trimToSize",
-        "values",
-    ]
+_TAKES_VALUE = _words("get getOrDefault put putIfAbsent remove")
+_TAKES_KEY = _words("ceilingKey firstKey floorKey higherKey lastKey lowerKey")
+# Methods that put nothing in.
+_HARMLESS = _words(
+    "capacity clear clone comparator contains containsAll containsKey containsValue copyInto elements ensureCapacity "
+    "equals forEach hashCode indexOf isEmpty keySet keys lastIndexOf parallelStream removeAll removeAllElements "
+    "removeElement removeElementAt removeFirstOccurrence removeIf removeLastOccurrence retainAll search setSize size "
+    "spliterator stream toArray toString trimToSize values"
 )
 # What is returned changes the collection by calls of these methods of the type.
 _VIEWS = {"entrySet": (ENTRY, ("setValue",)), "listIterator": (LIST_ITERATOR, ("add", "set"))}
@@ -177,7 +116,7 @@ def operation(name: str, descriptor: str, kind: str) -> Operation:
         takes = _taken(name, of_map)
     puts: Mapping[str, int] = {}
     if of_map and name in _VALUE and parameters == _OBJECT * 2:
-        puts = {"key": 1, "value": _VALUE[name]}
+        puts = {"key": 1, "value": 2}
     elif not of_map and name in _ELEMENT and parameters.replace("I", "", 1).startswith(_OBJECT):
         puts = {"value": 2 if parameters[0] == "I" else 1}
     harmless = puts or takes or name in _HARMLESS or (name == "remove" and returned == "Z")
