@@ -365,7 +365,9 @@ class Explainer:
                 continue
             at = self._place(step.method, step.offset)
             if not told and self._elsewhere(chain.origin, step):
-                found.append(self._origin_step(premise, subject, chain.origin.facts, chain.origin.pointer))
+                found.append(
+                    self._origin_step(chain, chain.origin, subject, chain.origin.facts, chain.origin.pointer)
+                )
                 facts = facts[len(chain.origin.facts) :]
                 subject = "it"
             text = f"{casts[0]}{self._phrases.step(step)}"
@@ -377,7 +379,10 @@ class Explainer:
             found[-1] = found[-1]._replace(facts=(*found[-1].facts, *facts), pointer=end)
         else:
             text = f"{subject} is {_role(premise.operand)}"
-            found.append(self._origin_step(premise, text, tuple(facts), end))
+            # What the JVM provides is nowhere, but what is done with it is somewhere.
+            nowhere = chain.origin.method == NONE and chain.steps
+            place = chain.steps[0] if nowhere else chain.origin
+            found.append(self._origin_step(chain, place, text, facts, end))
         return found
 
     def _subject(self, premise: Premise) -> str:
@@ -395,10 +400,11 @@ class Explainer:
         here, there = self._place(origin.method, origin.offset), self._place(step.method, step.offset)
         return (here.method, here.line) != (there.method, there.line)
 
-    def _origin_step(self, premise: Premise, text: str, facts: Sequence[Fact], pointer: int) -> PrintedStep:
-        origin = premise.chain.origin
-        at = self._place(origin.method, origin.offset)
-        return PrintedStep(origin.kind, at, text, tuple(facts), premise.chain.obj, pointer)
+    def _origin_step(
+        self, chain: chains.Chain, place: chains.Origin | Step, text: str, facts: Sequence[Fact], pointer: int
+    ) -> PrintedStep:
+        at = self._place(place.method, place.offset)
+        return PrintedStep(chain.origin.kind, at, text, tuple(facts), chain.obj, pointer)
 
     # --- places
     def _place_of(self, site: int) -> Place:

@@ -131,8 +131,6 @@ CLOSED_OFF = {
     ("ThreadSubclass", "Worker.run"): CALLED_BACK,
     ("DynamicConstantLibrary", "B.go"): AS_ASSUMED,
     ("HandleProxies", "HandleProxies.make"): AS_ASSUMED,
-    ("HandleProxies", "Item.go"): AS_ASSUMED,
-    ("HandleProxies", "Other.go"): AS_ASSUMED,
 }
 
 

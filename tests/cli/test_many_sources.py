@@ -52,7 +52,7 @@ def test_sites_list_the_nearest_sources_and_count_the_others(folder: Path, helio
 def test_a_specification_lists_the_nearest_input_and_counts_the_other(folder: Path, tmp_path: Path) -> None:
     text = "".join(lines(Run(folder), everything=False))
     listed = [line for line in text.splitlines() if line.startswith("# From ")]
-    assert f"\n# … and {NUMBER - len(listed)} more\n" in text
+    assert f"\n# … and {NUMBER - len(listed)} more sources of names, further away\n" in text
     assert 0 < len(listed) < NUMBER
     assert not any('"far"' in line for line in listed)
     (tmp_path / "app.spec").write_text(text)

@@ -34,6 +34,7 @@ def test_sites_have_what_other_tools_rely_on(heliograph: Heliograph, folder: Pat
         "targets": ["demo.Plugin"],
         "reason": "",
         "assumes": [],
+        "causes": [],
         "sourcesOmitted": 0,
     }
     path = source.pop("path")
