@@ -80,7 +80,7 @@ class Confined:
             return False
         found = self._covered.get(method)
         if found is None:
-            found = self._covered[method] = self._is_of_jdk(self._program.name_of_method(method)[0])
+            found = self._covered[method] = self.is_of_jdk(self._program.name_of_method(method)[0])
         return found
 
     def composed(self, method: int) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ class Confined:
     def confines(self, type_: int) -> bool:
         """Returns whether the generic class object stands for that of `type_`, if it comes up in the JDK's code."""
         return (
-            self._on and type_ >= 0 and self._is_of_jdk(type_) and self._program.name_of_type(type_)[0] != "["
+            self._on and type_ >= 0 and self.is_of_jdk(type_) and self._program.name_of_type(type_)[0] != "["
         )
 
     def search(
@@ -135,7 +135,8 @@ class Confined:
 
     def _follows(self, field: int) -> bool:
         declaring, _, descriptor = self._program.name_of_field(field)
-        return descriptor in _FOLLOWED or not self._is_of_jdk(declaring)
+        return descriptor in _FOLLOWED or not self.is_of_jdk(declaring)
 
-    def _is_of_jdk(self, type_: int) -> bool:
+    def is_of_jdk(self, type_: int) -> bool:
+        """Returns whether the JDK defines a type."""
         return bool(self._program.flags_of_type(type_) & JDK)

@@ -125,6 +125,10 @@ class Constraints:
         self._left -= 1
         return self._block + 255 - self._left
 
+    def outermost(self, method: int) -> str:
+        """Returns the name of the outermost class around a method."""
+        return self.program.name_of_type(self.program.name_of_method(method)[0]).partition("$")[0]
+
     def pool(self, name: str) -> int:
         """Returns the pointer to the objects that the JVM keeps under a name, such as RUNNING_THREADS."""
         if name not in self._pools:

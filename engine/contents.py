@@ -9,15 +9,15 @@ one may, it is `open`: what is taken out of it then comes from the bodies of its
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.program import ACC_STATIC, JDK
+from cypher.program import ACC_STATIC
 from cypher.schema import NONE, STATIC, Facts, Int32, Rows
 from engine import heap
 from engine.models import SiteCall, calls_at
@@ -140,11 +140,18 @@ def _changes(does: Operation | None) -> bool:
     return does is not None and bool(does.puts or does.copies >= 0 or does.opens or does.view)
 
 
+def _each(holds: Callable[[int], object], ids: Int32) -> NDArray[np.bool_]:
+    """Returns of which ids something holds; it is asked once of each that there is."""
+    distinct, inverse = np.unique(ids, return_inverse=True)
+    found: NDArray[np.bool_] = np.array([bool(holds(each)) for each in distinct.tolist()], bool)[inverse]
+    return found
+
+
 class Contents:
     """The collections of a program, and the calls of their methods."""
 
     def __init__(self, constraints: Constraints) -> None:
-        self._constraints = constraints
+        self._constraints, self._confined = constraints, constraints.confined
         self._program = program = constraints.program
         owner = program.type_named(_OWNER_OF_FIELDS)
         found = {
@@ -157,10 +164,8 @@ class Contents:
         self._viewed = {name: constraints.fresh() for name in _VIEWS}
         self._writers = {view: self._signatures(*changed) for view, changed in _VIEWS.items()}
         self._mark = NONE
-        self._told: dict[int, bool] = {}
         self._kinds: dict[int, str] = {}
         self._operations: dict[int, Operation | None] = {}
-        self._changes: Int32 | None = None
         self._returned: dict[int, tuple[int, int, int, int]] = {}  # by the pointer of the mark at a call
         self._iterators: dict[int, SiteCall] = {}  # by the pointer to what the bodies return
         self._made: set[tuple[int, int]] = set()
@@ -172,12 +177,10 @@ class Contents:
     # --- objects
     def enter_objects(self, types: Int32, methods: Int32, objects: Int32, single: NDArray[np.bool_]) -> None:
         """Has what was allocated be open, unless it is a collection of the program's own code."""
-        kinds = np.array([self._is_told(each) for each in types.tolist()], bool)
-        inside = np.array([self._is_of_jdk(each) for each in methods.tolist()], bool)
-        listed = objects[~(kinds & single & ~inside)]
+        among = _each(self._kind_of, types)
+        told = single & _each(self._is_told, types) & ~_each(self._is_of_jdk, methods)
+        listed = np.unique(objects[among & ~told])
         if listed.size:
-            among = np.array([bool(self._kind_of(each)) for each in types.tolist()], bool)
-            listed = np.unique(objects[among & ~(kinds & single & ~inside)])
             self._constraints.solver.new(np.full(listed.size, self._open, np.int32), listed)
 
     def enter_object(self, obj: int, type_: int) -> None:
@@ -186,10 +189,7 @@ class Contents:
             self._constraints.put(self._open, obj)
 
     def _is_told(self, type_: int) -> bool:
-        found = self._told.get(type_)
-        if found is None:
-            found = self._told[type_] = self._program.name_of_type(type_) in TOLD
-        return found
+        return self._program.name_of_type(type_) in TOLD
 
     def _kind_of(self, type_: int) -> str:
         """Returns the one of KINDS that a type is, "" if it is none."""
@@ -202,7 +202,7 @@ class Contents:
 
     def _is_of_jdk(self, method: int) -> bool:
         declaring = self._program.name_of_method(method)[0] if method >= 0 else NONE
-        return declaring < 0 or bool(self._program.flags_of_type(declaring) & JDK)
+        return declaring < 0 or self._confined.is_of_jdk(declaring)
 
     # --- calls
     def _signatures(self, owner: str, names: Collection[str]) -> Int32:
@@ -215,16 +215,15 @@ class Contents:
             if self._program.name_of_method(each)[1] in names
         )
 
+    @cached_property
     def _changing(self) -> Int32:
-        """Returns the signatures of methods that may put something into a collection."""
-        if self._changes is None:
-            types = {self._program.type_named(each) for each in TOLD} - {NONE}
-            above = {each for type_ in types for each in self._program.supertypes_of(type_)}
-            methods = [method for each in sorted(above) for method in self._program.methods_of(each)]
-            self._changes = int32(
-                self._program.signature_of(each) for each in methods if _changes(self._operation_of(each))
-            )
-        return self._changes
+        """The signatures of methods that may put something into a collection."""
+        types = {self._program.type_named(each) for each in TOLD} - {NONE}
+        above = {each for type_ in types for each in self._program.supertypes_of(type_)}
+        methods = [method for each in sorted(above) for method in self._program.methods_of(each)]
+        return int32(
+            self._program.signature_of(each) for each in methods if _changes(self._operation_of(each))
+        )
 
     def _operation_of(self, callee: int) -> Operation | None:
         if callee < 0:
@@ -232,7 +231,7 @@ class Contents:
         if callee not in self._operations:
             declaring, name, descriptor = self._program.name_of_method(callee)
             kind = self._kind_of(declaring)
-            known = kind and self._program.flags_of_type(declaring) & JDK
+            known = kind and self._confined.is_of_jdk(declaring)
             self._operations[callee] = operation(name, descriptor, kind) if known else None
         return self._operations[callee]
 
@@ -246,7 +245,7 @@ class Contents:
         concerned = [each for each, does in known.items() if does]
         mask = np.isin(invoke.callee, np.array(concerned, np.int32))
         if not bytecode:
-            mask |= np.isin(invoke.signature, self._changing())
+            mask |= np.isin(invoke.signature, self._changing)
         places = np.flatnonzero(mask)
         inside = {each: self._is_of_jdk(each) for each in np.unique(invoke.method[places]).tolist()}
         for place, call in zip(places.tolist(), calls_at(facts, places), strict=True):
@@ -282,9 +281,8 @@ class Contents:
 
         What the class of a collection does to it was asked for by another call, of the collection or of a view.
         """
-        if self._outermost(call.method) == self._outermost(callee) or call.argument(0) == self._this(
-            call.method
-        ):
+        outermost = self._constraints.outermost
+        if outermost(call.method) == outermost(callee) or call.argument(0) == self._this(call.method):
             return
         if does.view:
             self._constraints.add(
@@ -292,9 +290,6 @@ class Contents:
             )
         elif _changes(does):
             self._open_receiver(call)
-
-    def _outermost(self, method: int) -> str:
-        return self._program.name_of_type(self._program.name_of_method(method)[0]).partition("$")[0]
 
     def _this(self, method: int) -> int:
         if self._program.flags_of_method(method) & ACC_STATIC:
@@ -356,7 +351,7 @@ class Contents:
     def _enter_iterator(self, returned: int, obj: int, type_: int) -> None:
         """Has a call return an iterator of its own in place of one of the JDK's, and others as they are."""
         constraints, call = self._constraints, self._iterators[returned]
-        if not self._program.flags_of_type(type_) & JDK:
+        if not self._confined.is_of_jdk(type_):
             constraints.put(call.result, obj)
         elif (returned, type_) not in self._made:
             self._made.add((returned, type_))

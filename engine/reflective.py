@@ -61,7 +61,6 @@ _AT: dict[int, Any] = {
 }
 # What the JDK's code may call out of whatever it keeps it in: only code outside makes these objects.
 _HANDLES = (heap.HANDLE, heap.MADE_HANDLE)
-_KNOWN_CLASSES = (NONE, heap.GENERIC, heap.CLASS_OBJECT, heap.CLASS_OF)
 
 
 class Reflection:
@@ -234,7 +233,8 @@ class Reflection:
         if each.role == api.FOR_NAME:
             add({rel.ForName: [rel.ForName(site, named, int(each.initialises))]})
             add({rel.StringAt: [rel.StringAt(named, text) for text in self._confined.composed(call.method)]})
-            if call.result >= 0 and not self._confined.covers_one(call.method):
+            # (the JVM itself takes only the class of that name from a loader)
+            if each.owner == LOADER and call.result >= 0 and not self._confined.covers_one(call.method):
                 self._watch(self._constraints.pool(FOUND_CLASSES))
                 found = self._constraints.pool(KNOWN_CLASSES)
                 self._constraints.add(schema.Assign, call.method, call.offset, found, call.result)
@@ -296,7 +296,7 @@ class Reflection:
             return each.owner
         if not self._confined.covers_one(call.method):
             return "application"
-        return self._program.name_of_type(self._program.name_of_method(call.method)[0]).partition("$")[0]
+        return self._constraints.outermost(call.method)
 
     def _enter_linking(self, each: Api, call: SiteCall, callee: int, subject: Any, named: Any) -> None:
         """Enters a call of java.lang.invoke or `Unsafe`."""
@@ -422,7 +422,7 @@ class Reflection:
             kind, _, _, _, payload = self._constraints.heap.entry(obj)
             value: Any = payload
             if pointer == self._constraints.pool(FOUND_CLASSES):
-                self._find(kind, obj)
+                self._find(obj, kind, class_type)
                 continue
             if self._confined.operands.get(pointer) and kind not in _HANDLES:
                 continue
@@ -441,12 +441,12 @@ class Reflection:
         for pointer, made in sorted(unknown):
             self._arrive(rel.UnknownAt(pointer, made))
 
-    def _find(self, kind: int, obj: int) -> None:
-        """Has calls that ask a loader for a class return one that the program's own loaders find.
+    def _find(self, obj: int, kind: int, class_type: int) -> None:
+        """Has calls of `loadClass` return a class that the program's own loaders find, if it is known.
 
-        One of which nothing is known is the class that they are asked for: that is what class loaders return.
+        Another is the class that they are asked for: that is what class loaders return.
         """
-        if kind in _KNOWN_CLASSES:
+        if class_type >= 0 or kind in (heap.CLASS_OBJECT, heap.CLASS_OF):
             self._constraints.put(self._constraints.pool(KNOWN_CLASSES), obj)
 
     def _arrive(self, row: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from cypher.program import ABSTRACT, INTERFACE, Program
 from engine.reflection.papers import JAVA, LIVSHITS
@@ -46,10 +46,7 @@ def class_new_instance(
                                 points-to(vc, c), ret(ic, vc), classObjects(ic, t).
     calls(i, m) :- newInstanceTargets(i, t), m = t + ".<init>".
     """
-    for site, found in joined(sites, classes, receiver="pointer"):
-        constructor = default_constructor(program, found.type)
-        if constructor >= 0:
-            yield NewInstanceTarget(site.site, constructor)  # type: ignore[arg-type]
+    return _constructed(program, joined(sites, classes, receiver="pointer"))
 
 
 @rule("newInstanceTargets.local", LIVSHITS)
@@ -61,11 +58,20 @@ def local_new_instance(
     newInstanceTargets(i, t) :- calls(i, "Class.newInstance"), actual(i, 0, v), local(i, v), points-to(v, c),
                                 classObject(c, t).
     """
-    for site, operand in joined(sites, local, site="site"):
-        for found in classes.where(pointer=operand.pointer):
-            constructor = default_constructor(program, found.type)
-            if constructor >= 0:
-                yield NewInstanceTarget(site.site, constructor)  # type: ignore[arg-type]
+    constants = joined(sites, local, site="site")
+    return _constructed(
+        program, ((site, found) for site, at in constants for found in classes.where(pointer=at.pointer))
+    )
+
+
+def _constructed(
+    program: Program, found: Iterable[tuple[NewInstanceCall, ClassAt]]
+) -> Iterator[NewInstanceTarget]:
+    """Yields the default constructor of each class at a call, if it has one that runs."""
+    for site, class_ in found:
+        constructor = default_constructor(program, class_.type)
+        if constructor >= 0:
+            yield NewInstanceTarget(site.site, constructor)  # type: ignore[arg-type]
 
 
 @rule("newInstanceTargets.2", LIVSHITS)

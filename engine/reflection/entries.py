@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from cypher.program import INTERFACE, Program
 from engine.reflection.names import class_named, class_of_descriptor
@@ -28,10 +28,7 @@ def class_objects(sites: Table[ForName], names: Table[StringAt], program: Progra
 
     classObjects(i, t) :- calls(i, "Class.forName"), actual(i, 1, v), points-to(v, s), string2class(s, t).
     """
-    for site, name in joined(sites, names, name="pointer"):
-        type_ = class_named(program, name.text)
-        if type_ >= 0:
-            yield ClassObject(site.site, type_)  # type: ignore[arg-type]
+    return _found(program, joined(sites, names, name="pointer"))
 
 
 @rule("classObjects.local", LIVSHITS)
@@ -43,11 +40,18 @@ def local_class_objects(
     classObjects(i, t) :- calls(i, "Class.forName"), actual(i, 1, v), local(i, v), points-to(v, s),
                           string2class(s, t).
     """
-    for site, operand in joined(sites, local, site="site"):
-        for name in names.where(pointer=operand.pointer):
-            type_ = class_named(program, name.text)
-            if type_ >= 0:
-                yield ClassObject(site.site, type_)  # type: ignore[arg-type]
+    constants = joined(sites, local, site="site")
+    return _found(
+        program, ((site, name) for site, at in constants for name in names.where(pointer=at.pointer))
+    )
+
+
+def _found(program: Program, named: Iterable[tuple[ForName, StringAt]]) -> Iterator[ClassObject]:
+    """Yields the class of each name at a call, if there is one."""
+    for site, name in named:
+        type_ = class_named(program, name.text)
+        if type_ >= 0:
+            yield ClassObject(site.site, type_)  # type: ignore[arg-type]
 
 
 @rule("calls.clinit", LIVSHITS)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from neo4j import Driver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
@@ -148,10 +149,8 @@ def test_the_guide_plays_and_a_click_draws(
     click(window, picture)
     wait(window, "svg g.node circle")
     window.execute_script("document.querySelector('[data-testid=frame]').scrollIntoView()")
+    wait_for_colours(window, "svg g.node circle", {"Package", "Class", "Method", "ReflectiveSite"})
     artefact(window, "picture", tmp_path)
-    circles = window.find_elements(By.CSS_SELECTOR, "svg g.node circle")
-    fills = {each.get_attribute("fill") for each in circles}
-    assert {colour(each) for each in ("Package", "Class", "Method", "ReflectiveSite")} <= fills
     assert "Main" in frames(window)[0]
     walk(window, "// From input to Class.forName", {"InputSource", "Pointer", "ReflectiveSite"})
     artefact(window, "walk", tmp_path)
@@ -186,8 +185,17 @@ def walk(window: Chrome, title: str, labels: set[str]) -> None:
     drawn = "[data-testid='frame']:first-child svg g.node circle"
     wait(window, drawn)
     window.execute_script("document.querySelector('[data-testid=frame]').scrollIntoView()")
-    fills = {each.get_attribute("fill") for each in window.find_elements(By.CSS_SELECTOR, drawn)}
-    assert {colour(each) for each in labels} <= fills
+    wait_for_colours(window, drawn, labels)
+
+
+def wait_for_colours(window: Chrome, circles: str, labels: set[str]) -> None:
+    """Returns when nodes of all these labels are drawn: the picture grows node by node."""
+    wanted = {colour(each) for each in labels}
+    WebDriverWait(window, _SECONDS, ignored_exceptions=[StaleElementReferenceException]).until(
+        lambda _: (
+            wanted <= {each.get_attribute("fill") for each in window.find_elements(By.CSS_SELECTOR, circles)}
+        )
+    )
 
 
 def colour(label: str) -> str:
