@@ -8,6 +8,7 @@ from cli.naming import Names
 from cli.text import quoted, shown
 from engine import chains, flow, gaps, heap
 from engine.chains import Origin
+from engine.contents import OWNER_OF_FIELDS
 from engine.flow import Step
 from engine.gaps import Gap
 from engine.provenance import Inference, Premise, Provenance
@@ -27,6 +28,15 @@ _RESULTS = {
     "ResolvedInvoke": "calls {}",
     "ResolvedField": "accesses field {}",
 }
+
+
+def is_content(names: Names, field: int, method: int) -> bool:
+    """Returns whether an access of a field in a method stands for that of what a collection holds (`engine.contents`)."""
+    if field < 0 or method < 0:
+        return False
+    return names.field_parts(field)[0] == OWNER_OF_FIELDS and not names.method(method).declaring.startswith(
+        "java/util/"
+    )
 
 
 class Phrases:
@@ -108,6 +118,9 @@ class Phrases:
     def step(self, step: Step) -> str:
         """Returns what happens to the object: a participle phrase."""
         row = step.facts[0].row
+        if step.kind in (flow.STORE, flow.LOAD) and is_content(self._names, row[3], step.method):
+            verb = "put into" if step.kind == flow.STORE else "taken from"
+            return f"{verb} {self._object('collection', step.base)}"
         if step.kind in (flow.STORE, flow.STATIC_STORE):
             static = "static " if step.kind == flow.STATIC_STORE else ""
             return f"assigned to {static}field {self._field(step)}"
@@ -115,9 +128,9 @@ class Phrases:
             static = "static " if step.kind == flow.STATIC_LOAD else ""
             return f"read from {static}field {self._field(step)}"
         if step.kind == flow.ARRAY_STORE:
-            return f"put into {self._array(step.base)}"
+            return f"put into {self._object('array', step.base)}"
         if step.kind == flow.ARRAY_LOAD:
-            return f"taken from {self._array(step.base)}"
+            return f"taken from {self._object('array', step.base)}"
         if step.kind == flow.RECEIVER:
             return f"the receiver of {self._method(step.callee)}"
         if step.kind == flow.ARGUMENT:
@@ -138,10 +151,12 @@ class Phrases:
         column = {flow.STORE: 3, flow.LOAD: 3, flow.STATIC_LOAD: 2, flow.STATIC_STORE: 3}[step.kind]
         return shown(self._names.field(step.facts[0].row[column]))
 
-    def _array(self, base: int) -> str:
+    def _object(self, what: str, base: int) -> str:
+        """Returns what has contents, an `array` or a `collection`, by its class and where it is made."""
         method = int(self._objects.method[base])
         made = f" made in {self._method(method)}" if method >= 0 else ""
-        return f"an array{made}"
+        noun = "an array" if what == "array" else f"a {self._type(int(self._objects.type[base]))}"
+        return f"{noun}{made}"
 
     def _position(self, step: Step) -> int:
         """Returns the position as people count: from 1, the receiver not counted."""
@@ -177,6 +192,8 @@ class Phrases:
         """Returns why nothing comes from where a way to an operand begins."""
         if gap.kind == gaps.UNWRITTEN:
             what = f"field {shown(self._names.field(gap.detail))}" if gap.detail >= 0 else "that array"
+            if is_content(self._names, gap.detail, gap.method):
+                what = "that collection"
             return f"nothing is known to be in {what}, which is read here"
         if gap.kind == gaps.UNCALLED:
             return f"nobody passes an object to {self._method(gap.method)}"

@@ -16,10 +16,11 @@ import numpy as np
 from cli.evidence import evidence
 from cli.matching import Graph
 from cli.observed import Method, ReflectiveCall
+from cli.phrases import is_content
 from cli.text import class_name
 from cypher import schema
 from cypher.schema import NONE
-from engine.flow import COPIES, RETURN, Flow
+from engine.flow import COPIES, RETURN, FactRelation, Flow
 from engine.gaps import REJECTED, UNWRITTEN, Gap, Gaps
 from loader.csr import TextTable
 from loader.translate import translate
@@ -77,21 +78,35 @@ class Receivers:
         return next(filter(None, map(self._stores_behind, gaps)), [])
 
     def _stores_behind(self, gap: Gap) -> list[Store]:
+        if gap.kind == REJECTED:
+            return self._adds_to(self._at(schema.Cast, gap, "source"))
+        if gap.kind == UNWRITTEN and is_content(self._graph.names, gap.detail, gap.method):
+            return self._adds_to(self._at(schema.Load, gap, "base"))
         if gap.kind == UNWRITTEN and gap.detail >= 0:
             return self._stores_to(gap.detail, _STORES)
-        if gap.kind == REJECTED:
-            return [
-                store
-                for field in self._collections(gap)
-                for store in self._stores_to(field, _ADDS) or self._stores_to(field, _STORES)
-            ]
         return []
 
-    def _collections(self, gap: Gap) -> list[int]:
-        """Returns the fields that hold what a cast was taken out of, as the method of the cast reads it."""
-        casts = self._flow.evidence.facts[schema.Cast]
-        rows = self._flow.rows_of(schema.Cast, "method", gap.method)
-        waiting = [int(casts.source[each]) for each in rows if int(casts.offset[each]) == gap.offset]
+    def _at(self, relation: FactRelation, gap: Gap, column: str) -> list[int]:
+        """Returns the variables in a column of a relation's rows at the place of a gap."""
+        rows = self._flow.evidence.facts[relation]
+        at = [
+            row
+            for row in self._flow.rows_of(relation, "method", gap.method)
+            if int(rows.offset[row]) == gap.offset
+        ]
+        found: list[int] = getattr(rows, column)[at].tolist()
+        return found
+
+    def _adds_to(self, taken: list[int]) -> list[Store]:
+        """Returns what adds to what one of the variables is, or is taken out of."""
+        return [
+            store
+            for field in self._collections(taken)
+            for store in self._stores_to(field, _ADDS) or self._stores_to(field, _STORES)
+        ]
+
+    def _collections(self, waiting: list[int]) -> list[int]:
+        """Returns the fields that hold what variables are, or are taken out of, as their method reads it."""
         found, seen = [], set(waiting)
         while waiting:
             for relation, row in self._flow.rows_into(waiting.pop()):

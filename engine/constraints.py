@@ -425,18 +425,18 @@ class Constraints:
     def _enter_sites(self, facts: Facts, origin: Int32 | int, cause: Int32 | int) -> None:
         invoke = facts[schema.Invoke]
         arguments = facts.get(schema.Argument) or schema.empty(schema.Argument)
-        number, first = len(invoke), self.sites.number
-        self.sites.add(
+        results = invoke.result.copy()
+        self.on_calls(facts, isinstance(origin, int), results)
+        number = len(invoke)
+        first = self.sites.add(
             number, method=invoke.method, offset=invoke.offset, kind=invoke.kind, declared=invoke.declared,
-            callee=invoke.callee, signature=invoke.signature, result=invoke.result, thrown=invoke.thrown,
+            callee=invoke.callee, signature=invoke.signature, result=results, thrown=invoke.thrown,
             origin=origin, cause=cause,
         )  # fmt: skip
-        results = invoke.result.copy()
         if isinstance(origin, int):
             modelled = self.on_sites(facts, first)
             results[modelled - first] = NONE
             self.sites.cut(modelled)
-        self.on_calls(facts, isinstance(origin, int), results)
         local = arguments.site - first
         variables = self._screened(arguments.variable, self.opaque(invoke.callee)[local])
         receiving = (arguments.position == 0) & (invoke.kind[local] != STATIC)

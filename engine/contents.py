@@ -44,8 +44,9 @@ TOLD = _words(
     "java/util/",
 )
 # The fields that stand for the elements of a collection and the values of a map, for the keys, and for being open.
+# Only java.util itself may access those of a node.
 _FIELDS = ("value", "key", "next")
-_OWNER_OF_FIELDS = "java/util/HashMap$Node"
+OWNER_OF_FIELDS = "java/util/HashMap$Node"
 
 # Methods that put in an element: the first argument, or the one behind an index.
 _ELEMENT = _words(
@@ -153,7 +154,7 @@ class Contents:
     def __init__(self, constraints: Constraints) -> None:
         self._constraints, self._confined = constraints, constraints.confined
         self._program = program = constraints.program
-        owner = program.type_named(_OWNER_OF_FIELDS)
+        owner = program.type_named(OWNER_OF_FIELDS)
         found = {
             program.name_of_field(each)[1]: each for each in (program.fields_of(owner) if owner >= 0 else ())
         }

@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from cypher import schema
 from cypher.schema import NONE, STATIC
 from engine.flow import RETURN, THROWN, Flow, Relation
@@ -91,8 +93,9 @@ class Gaps:
         field = int(rows.field[row]) if relation is schema.Load else NONE
         # Elements are stored all over a program: which stores are of this array is known only if they matter.
         stores = self._flow.rows_of(schema.Store, "field", field) if field >= 0 else []
-        sources = [int(self._flow.evidence.facts[schema.Store].source[each]) for each in stores]
-        empty = [each for each in sources if self._flow.sets.is_empty(each)]
+        written = self._flow.evidence.facts[schema.Store].take(np.array(stores, np.int64))
+        alike = self._flow.sets.meeting(written.base, self._flow.sets.objects_of(base))
+        empty = [each for each in written.source[alike].tolist() if self._flow.sets.is_empty(each)]
         yield from empty
         if not empty:
             yield Gap(UNWRITTEN, int(rows.method[row]), int(rows.offset[row]), field)

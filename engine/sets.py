@@ -90,6 +90,24 @@ class Sets:
         span = slice(int(self._rows.at[of]), int(self._rows.at[of + 1]))
         return self._rows.key[span], self._rows.word[span]
 
+    def meeting(self, pointers: Int32, objects: Int32) -> Bools:
+        """Returns which of `pointers` may refer to one of `objects`."""
+        rows = self._rows
+        if pointers.size == 0 or objects.size == 0:
+            return np.zeros(pointers.size, np.bool_)
+        masks = self.dense(objects, int(objects.max()) + 1)
+        of, inverse = np.unique(rows.representative[pointers], return_inverse=True)
+        low, high = rows.at[of].astype(np.int64), rows.at[of + 1].astype(np.int64)
+        ends = np.cumsum(high - low)
+        places = np.arange(ends[-1]) + np.repeat(high - ends, high - low)
+        keys = rows.key[places]
+        inside = keys < masks.size
+        common = np.zeros(places.size, np.bool_)
+        common[inside] = (rows.word[places[inside]] & masks[keys[inside]]) != 0
+        before = np.concatenate(([0], np.cumsum(common)))
+        found: Bools = (before[ends] > before[ends - (high - low)])[inverse]
+        return found
+
     def holding(self, wanted: Bools) -> Bools:
         """Returns which pointers may refer to one of the objects that are `wanted`, by pointer."""
         rows = self._rows

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cli.explain import Place
 from cli.export.origins import Origins
 from cli.export.outside import Outside
+from cli.phrases import is_content
 from cli.run import Run
 from cli.strings import string_objects
 from cli.summary import application_sites
@@ -246,7 +247,10 @@ class Inputs:
         text = ""
         if kind in (flow.LOAD, flow.STORE):
             field = int(flows.set_field[(source if kind == flow.LOAD else target) - flows.first_set])
-            text = f"{'read from' if kind == flow.LOAD else 'assigned to'} field {self._field(field)}"
+            if is_content(self._run.names, field, int(flows.method[row])):
+                text = f"{'taken from' if kind == flow.LOAD else 'put into'} a collection"
+            else:
+                text = f"{'read from' if kind == flow.LOAD else 'assigned to'} field {self._field(field)}"
         elif kind in (flow.STATIC_LOAD, flow.STATIC_STORE):
             field = self._flow.field_of_static[source if kind == flow.STATIC_LOAD else target]
             verb = "read from" if kind == flow.STATIC_LOAD else "assigned to"
