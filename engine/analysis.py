@@ -96,6 +96,7 @@ class Analysis:
         self._constraints.on_constants = self._reflection.on_constants
         self._closed: ClosedLibrary | None = None
         self._contents: Contents | None = None
+        self._constraints.on_rows = self._models.on_rows
         if options.scope == APPLICATION:
             self._close_library()
         elif precision.tell_collections:

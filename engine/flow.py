@@ -174,13 +174,13 @@ class Flow:
     def _returned(self) -> Int32:
         return returned_parameters(self.evidence)
 
-    def handing(self, obj: int, kind: str) -> Bools:
-        """Returns which methods, by id, may return (or throw) an object."""
-        evidence = self.evidence
-        values = evidence.first_variable + evidence.parameters + (kind == THROWN)
-        found = np.zeros(self._place.size, np.bool_)
-        found[evidence.reached] = self.sets.contain(values, np.array([obj], np.int32))
-        return found
+    def values_of(self, methods: Int32, kind: str) -> Int32:
+        """Returns the pointers of what reached methods return (or throw)."""
+        places = self._place[methods]
+        values: Int32 = (
+            self.evidence.first_variable[places] + self.evidence.parameters[places] + (kind == THROWN)
+        )
+        return values
 
     def invoke(self, site: int) -> tuple[int, ...]:
         """Returns the columns of `Invoke` for a site."""
@@ -235,11 +235,11 @@ class Flow:
         found = nodes[by_field.of(field)]
         return int(found[np.flatnonzero(self.evidence.points_to.base[found] == base)[0]])
 
-    def nodes_holding(self, field: int, obj: int) -> Int32:
-        """Returns the pointers that stand for `field` of an object and may refer to `obj`."""
+    def nodes_of(self, field: int) -> Int32:
+        """Returns the pointers that stand for `field` of an object."""
         nodes, by_field = self._nodes
-        found = nodes[by_field.of(field)]
-        return found[self.sets.contain(found, np.array([obj], np.int32))]
+        found: Int32 = nodes[by_field.positions(field)]
+        return found
 
     @cached_property
     def _nodes(self) -> tuple[Int32, Index]:
@@ -247,15 +247,15 @@ class Flow:
         pointers = np.flatnonzero(self.evidence.points_to.base >= 0).astype(np.int32)
         return pointers, Index(self.evidence.points_to.field[pointers])
 
-    def stores_holding(self, field: int, obj: int) -> Int64:
-        """Returns the rows of Store of `field`, or of ArrayStore, whose source may be `obj`."""
+    def stores_to(self, field: int, holds: Bools) -> Int64:
+        """Returns the rows of Store of `field`, or of ArrayStore, whose source is a pointer that holds something."""
         if field < 0:
             stores = np.arange(len(self.evidence.facts[schema.ArrayStore]))
             sources = self.evidence.facts[schema.ArrayStore].source
         else:
             stores = np.array(self.rows_of(schema.Store, "field", field), np.int64)
             sources = self.evidence.facts[schema.Store].source[stores]
-        return stores[self.sets.contain(sources, np.array([obj], np.int32))]
+        return stores[holds[sources]]
 
 
 def _targets(evidence: Evidence) -> list[tuple[Relation, Int32]]:

@@ -7,6 +7,7 @@ of an object that both may refer to: there may be thousands of such objects, of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +51,22 @@ class Hop(NamedTuple):
     stored: int = NONE
 
 
+class _Stores(NamedTuple):
+    """Rows of stores, and the words of the sets of their bases: `words[i]` with `keys[i]` is of `rows[of[i]]`."""
+
+    rows: Int64
+    keys: Int32
+    words: Int64
+    of: Int64
+
+    def without(self, found: Int64) -> _Stores:
+        """Returns the other stores."""
+        left = np.ones(self.rows.size, np.bool_)
+        left[found] = False
+        kept = left[self.of]
+        return self._replace(keys=self.keys[kept], words=self.words[kept], of=self.of[kept])
+
+
 _RELATIONS: dict[str, FactRelation] = {
     **{kind: relation for relation, kind in COPIES.items()},
     LOAD: schema.Load, ARRAY_LOAD: schema.ArrayLoad, STATIC_LOAD: schema.StaticLoad, STORE: schema.Store,
@@ -69,11 +86,15 @@ class Hops:
         self._flow, self._obj, self._sets, self._exact = flow, obj, flow.sets, exact
         self._into: dict[int, list[Hop]] = {}
         self._passed: dict[tuple[int, int], list[tuple[int, int]]] = {}
-        self._handing: dict[str, Bools] = {}
         self._told: set[tuple[str, int]] = set()
         self._readable: dict[tuple[int, int], bool] = {}
-        self._stores: dict[int, list[int]] = {}
+        self._stores: dict[int, _Stores] = {}
         self._bases: dict[int, Int64] = {}
+
+    @cached_property
+    def _holds(self) -> Bools:
+        """Which pointers may refer to the object."""
+        return self._flow.sets.holders(self._obj)
 
     def into(self, pointer: int, entered: int) -> Iterator[Hop]:
         """Yields the hops into `pointer`; of the calls of a parameter's method only `entered`, unless it is -1."""
@@ -113,11 +134,11 @@ class Hops:
         for relation, row in self._flow.rows_into(pointer):
             if relation in COPIES:
                 source = int(facts[relation].source[row])
-                if self._sets.contains(source, self._obj):
+                if self._holds[source]:
                     yield Hop(COPIES[relation], source, pointer, row)
             elif relation is schema.StaticLoad:
                 source = self._flow.pointer_of_static.get(int(facts[relation].field[row]), NONE)
-                if source >= 0 and self._sets.contains(source, self._obj):
+                if source >= 0 and self._holds[source]:
                     yield Hop(STATIC_LOAD, source, pointer, row)
             elif relation in (RETURN, THROWN):
                 yield from self._results(str(relation), row, pointer)
@@ -125,7 +146,7 @@ class Hops:
         if field is not None:
             for row in self._flow.rows_of(schema.StaticStore, "field", field):
                 source = int(facts[schema.StaticStore].source[row])
-                if source >= 0 and self._sets.contains(source, self._obj):
+                if source >= 0 and self._holds[source]:
                     yield Hop(STATIC_STORE, source, pointer, row)
 
     def _results(self, kind: str, site: int, pointer: int) -> Iterator[Hop]:
@@ -154,15 +175,12 @@ class Hops:
         """Returns the argument that `callee` returns, if it always returns this one and it may be the object; or -1."""
         position = self._flow.returned_parameter(callee)
         source = self._flow.argument(site, position) if position >= 0 else NONE
-        return source if source >= 0 and self._sets.contains(source, self._obj) else NONE
+        return source if source >= 0 and self._holds[source] else NONE
 
     def handing(self, kind: str, site: int) -> list[int]:
         """Returns the callees of a site that may return (or throw) the object."""
-        known = self._handing.get(kind)
-        if known is None:
-            known = self._handing[kind] = self._flow.handing(self._obj, kind)
         callees = self._flow.callees(site)
-        found: list[int] = callees[known[callees]].tolist()
+        found: list[int] = callees[self._holds[self._flow.values_of(callees, kind)]].tolist()
         return found
 
     # --- calls
@@ -181,13 +199,13 @@ class Hops:
         """Returns the (site, variable) that may pass the object as an argument."""
         if entered >= 0:
             variable = self._flow.argument(entered, position)
-            return [(entered, variable)] if variable >= 0 and self._sets.contains(variable, self._obj) else []
+            return [(entered, variable)] if variable >= 0 and self._holds[variable] else []
         known = self._passed.get((method, position))
         if known is None:
             sites = self._flow.callers(method)
             variables = self._flow.argument_of(sites, position)
             sites, variables = sites[variables >= 0], variables[variables >= 0]
-            holding = self._sets.contain(variables, np.array([self._obj], np.int32))
+            holding = self._holds[variables]
             known = list(zip(sites[holding].tolist(), variables[holding].tolist(), strict=True))
             self._passed[method, position] = known
         return known
@@ -198,13 +216,12 @@ class Hops:
         Then the object is the receiver of `method` by way of a `super` call only.
         """
         others = (other for other in self._flow.callees(site).tolist() if other != method)
-        if not any(self._sets.contains(self._flow.variable(other, 0), self._obj) for other in others):
+        if not any(self._holds[self._flow.variable(other, 0)] for other in others):
             return False
         callers = self._flow.callers(method)
         special = callers[self._flow.evidence.sites.kind[callers] == SPECIAL]
         receivers = self._flow.argument_of(special, 0)
-        holding = self._sets.contain(receivers[receivers >= 0], np.array([self._obj], np.int32))
-        return bool(holding.any())
+        return bool(self._holds[receivers[receivers >= 0]].any())
 
     # --- fields and arrays
     def _shape(self, relation: Relation, row: int) -> tuple[int, int]:
@@ -221,32 +238,32 @@ class Hops:
         field = shape[0]
         read = self._read(field, int(self._flow.evidence.facts[relation].base[row]))
         self._readable[shape] = bool(read.any())
-        stores = self._flow.evidence.facts[schema.Store if field >= 0 else schema.ArrayStore]
+        if not self._readable[shape]:
+            return
+        stores = self._stores[field]
+        common = read[stores.keys] & stores.words
+        hit = np.flatnonzero(common)
+        found, first = np.unique(stores.of[hit], return_index=True)
+        self._stores[field] = stores.without(found)
+        rows = self._flow.evidence.facts[schema.Store if field >= 0 else schema.ArrayStore]
         target = int(self._flow.evidence.facts[relation].target[row])
-        left = []
-        for store in self._stores[field] if self._readable[shape] else ():
-            keys, words = self._sets.words_of(int(stores.base[store]))
-            common = read[keys] & words
-            places = np.flatnonzero(common)
-            if places.size == 0:
-                left.append(store)
-                continue
-            word = int(common[places[0]])
-            obj = 64 * int(keys[places[0]]) + (word & -word).bit_length() - 1
-            kind = LOAD if field >= 0 else ARRAY_LOAD
-            yield Hop(kind, int(stores.source[store]), target, row, base=obj, stored=store)
-        if self._readable[shape]:
-            self._stores[field] = left
+        kind = LOAD if field >= 0 else ARRAY_LOAD
+        for store, place in zip(stores.rows[found].tolist(), hit[first].tolist(), strict=True):
+            word = int(common[place])
+            obj = 64 * int(stores.keys[place]) + (word & -word).bit_length() - 1
+            yield Hop(kind, int(rows.source[store]), target, row, base=obj, stored=store)
 
     def _read(self, field: int, base: int) -> Int64:
         """Returns the objects of `base` whose `field` may be the object, as dense words."""
         known = self._bases.get(field)
         if known is None:
-            nodes = self._flow.nodes_holding(field, self._obj)
+            nodes = self._flow.nodes_of(field)
             number = self._flow.evidence.objects.kind.size
-            objects: Int32 = self._flow.evidence.points_to.base[nodes]
+            objects: Int32 = self._flow.evidence.points_to.base[nodes[self._holds[nodes]]]
             known = self._bases[field] = self._sets.dense(objects, number)
-            self._stores[field] = self._flow.stores_holding(field, self._obj).tolist()
+            stores = self._flow.stores_to(field, self._holds)
+            bases = self._flow.evidence.facts[schema.Store if field >= 0 else schema.ArrayStore].base[stores]
+            self._stores[field] = _Stores(stores, *self._sets.words_of_each(bases))
         keys, words = self._sets.words_of(base)
         read = np.zeros_like(known)
         read[keys] = words & known[keys]
@@ -256,7 +273,7 @@ class Hops:
         points_to = self._flow.evidence.points_to
         base, field = int(points_to.base[node]), int(points_to.field[node])
         rows = self._flow.evidence.facts[schema.Store if field >= 0 else schema.ArrayStore]
-        stores = self._flow.stores_holding(field, self._obj)
+        stores = self._flow.stores_to(field, self._holds)
         inside = self._sets.contain(rows.base[stores], np.array([base], np.int32))
         for row in stores[inside].tolist():
             yield Hop(STORE if field >= 0 else ARRAY_STORE, int(rows.source[row]), node, row, base=base)

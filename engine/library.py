@@ -167,9 +167,11 @@ class LibraryEffects:
         if element == f"L{CLASS};":
             for each in types:
                 constraints.put(target, constraints.class_object(each))
+                constraints.add(schema.ClassConstant, body.method, 0, each, target)
         elif element == f"L{STRING};":
             for each in texts:
                 constraints.put(target, constraints.text_object(each))
+                constraints.add(schema.StringConstant, body.method, 0, each, target)
         elif element[0] == "L":
             self._put_constants(program.type_named(element[1:-1]), target, call)
         if target != body.returned and program.type_named(returned) >= 0:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, JDK, NATIVE, UNREADABLE
+from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, JDK, NATIVE, UNREADABLE, MethodRows, TypeRows
 from cypher.schema import NONE, SPECIAL, VIRTUAL, Facts, Int32
 from engine import heap
 from engine.constraints import CLASS, MADE_ARRAYS, OBJECT, RUNNING_THREADS, THROWABLE, Constraints
@@ -75,11 +75,15 @@ class SiteModel(NamedTuple):
 
 
 class BodyModel(NamedTuple):
-    """`means(constraints, body)` for methods of this name, whatever their descriptors."""
+    """`means(constraints, body)` for methods of this name, whatever their descriptors.
+
+    `returns` is the position of the parameter that they return, -1 if that is not all they return.
+    """
 
     owner: str
     name: str
     means: Callable[[Constraints, Body], None]
+    returns: int = NONE
 
 
 def _copy_array(constraints: Constraints, call: SiteCall) -> None:
@@ -288,7 +292,7 @@ BODY_MODELS: tuple[BodyModel, ...] = (
     BodyModel("java/util/ServiceLoader$ProviderImpl", "newInstance", _return_pool(PROVIDERS)),
     BodyModel("java/util/ServiceLoader$LazyIterator", "nextService", _return_pool(PROVIDERS)),
     BodyModel("java/lang/StackStreamFactory$AbstractStackWalker", "callStackWalk", _walk_stack),
-    BodyModel("java/lang/String", "intern", _return_parameter(0)),
+    BodyModel("java/lang/String", "intern", _return_parameter(0), returns=0),
     BodyModel("java/lang/System", "setIn0", _set_stream("in")),
     BodyModel("java/lang/System", "setOut0", _set_stream("out")),
     BodyModel("java/lang/System", "setErr0", _set_stream("err")),
@@ -329,6 +333,14 @@ class Models:
             for method in program.methods_of(type_) if not program.flags_of_type(type_) & JDK else ():
                 if program.name_of_method(method)[1] in ("findClass", "loadClass"):
                     self._bodies[method] = BodyModel("", "", _yield_to(FOUND_CLASSES))
+
+    def on_rows(self, types: TypeRows, methods: MethodRows) -> tuple[TypeRows, MethodRows]:
+        """Returns rows that came up, with the parameters that modelled methods return."""
+        returns = methods.returns.copy()
+        for method, model in self._bodies.items():
+            if model.returns >= 0 and 0 <= method - methods.first < returns.size:
+                returns[method - methods.first] = model.returns
+        return types, methods._replace(returns=returns)
 
     def _named(self, owner: str, name: str, descriptor: str) -> list[int]:
         program = self._constraints.program

@@ -13,6 +13,10 @@ from engine.solver import PointsToRows
 Bools: TypeAlias = NDArray[np.bool_]
 
 
+# The answers on objects that are kept.
+_KEPT = 16
+
+
 class Index:
     """Positions in a column by value. Looking one up takes a few microseconds."""
 
@@ -37,6 +41,7 @@ class Sets:
 
     def __init__(self, rows: PointsToRows) -> None:
         self._rows = rows
+        self._holders: dict[int, Bools] = {}
 
     def contain(self, pointers: Int32, objects: Int32) -> Bools:
         """Returns whether each of `pointers` may refer to the object at its place; either may be of length 1."""
@@ -90,23 +95,39 @@ class Sets:
         span = slice(int(self._rows.at[of]), int(self._rows.at[of + 1]))
         return self._rows.key[span], self._rows.word[span]
 
+    def words_of_each(self, pointers: Int32) -> tuple[Int32, Int64, Int64]:
+        """Returns the keys and words of the sets of pointers, one after the other, and the place of the pointer of each."""
+        of = self._rows.representative[pointers]
+        low, high = self._rows.at[of].astype(np.int64), self._rows.at[of + 1].astype(np.int64)
+        sizes = high - low
+        places = np.repeat(high - np.cumsum(sizes), sizes) + np.arange(int(sizes.sum()))
+        return self._rows.key[places], self._rows.word[places], np.repeat(np.arange(len(pointers)), sizes)
+
     def meeting(self, pointers: Int32, objects: Int32) -> Bools:
         """Returns which of `pointers` may refer to one of `objects`."""
-        rows = self._rows
-        if pointers.size == 0 or objects.size == 0:
+        if objects.size == 0:
             return np.zeros(pointers.size, np.bool_)
         masks = self.dense(objects, int(objects.max()) + 1)
-        of, inverse = np.unique(rows.representative[pointers], return_inverse=True)
-        low, high = rows.at[of].astype(np.int64), rows.at[of + 1].astype(np.int64)
-        ends = np.cumsum(high - low)
-        places = np.arange(ends[-1]) + np.repeat(high - ends, high - low)
-        keys = rows.key[places]
-        inside = keys < masks.size
-        common = np.zeros(places.size, np.bool_)
-        common[inside] = (rows.word[places[inside]] & masks[keys[inside]]) != 0
-        before = np.concatenate(([0], np.cumsum(common)))
-        found: Bools = (before[ends] > before[ends - (high - low)])[inverse]
+        keys, words, of = self.words_of_each(pointers)
+        inside = np.flatnonzero(keys < masks.size)
+        common = inside[(words[inside] & masks[keys[inside]]) != 0]
+        found = np.zeros(pointers.size, np.bool_)
+        found[of[common]] = True
         return found
+
+    def holders(self, obj: int) -> Bools:
+        """Returns which pointers may refer to `obj`, by pointer."""
+        known = self._holders.get(obj)
+        if known is None:
+            rows = self._rows
+            places = np.flatnonzero(rows.key == obj >> 6)
+            places = places[(rows.word[places] >> (obj & 63)) & 1 != 0]
+            found = np.zeros(rows.at.size - 1, np.bool_)
+            found[np.searchsorted(rows.at, places.astype(rows.at.dtype), "right") - 1] = True
+            if len(self._holders) == _KEPT:
+                self._holders.clear()
+            known = self._holders[obj] = found[rows.representative]
+        return known
 
     def holding(self, wanted: Bools) -> Bools:
         """Returns which pointers may refer to one of the objects that are `wanted`, by pointer."""

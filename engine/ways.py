@@ -46,18 +46,25 @@ _TREES = 64
 
 
 class _Tree(NamedTuple):
-    """What a search came to: pointers, ascending, and the flow by which each goes on towards the start.
+    """What a search came to: pointers, ascending, the flow by which each goes on towards the start, and its rank.
 
-    `begins` are the pointers into which nothing flows, the nearest first.
+    Ranks are lower nearer to the start. `begins` are the pointers into which nothing flows, the nearest first.
     """
 
     pointers: Int32
     flows: NDArray[np.int64]
+    ranks: NDArray[np.int64]
     begins: Int32
 
     def flow_of(self, pointer: int) -> int:
         """Returns the flow by which a pointer goes on."""
         return int(self.flows[self.pointers.searchsorted(np.int32(pointer))])
+
+    def among(self, pointers: Int32) -> Int32:
+        """Returns those that the search came to, the nearest first."""
+        places = np.flatnonzero(np.isin(self.pointers, pointers))
+        found: Int32 = self.pointers[places[np.argsort(self.ranks[places])]]
+        return found
 
 
 class Ways:
@@ -71,6 +78,7 @@ class Ways:
     def to(self, pointer: int, obj: int, wanted: int = NONE) -> Chain:
         """Returns a short chain of `obj` to `pointer`, which holds it; `wanted` as for `Chains`."""
         found = next(self._ways(pointer, obj, set()), None) if wanted == NONE else None
+        found = found or (next(self._own_ways(pointer, obj, set()), None) if wanted == NONE else None)
         return found or self._chains.to(pointer, obj, wanted, exact=False)
 
     def every(self, pointer: int, objects: Sequence[int]) -> list[Chain]:
@@ -79,13 +87,22 @@ class Ways:
         if key not in self._known:
             told: set[int] = set()
             found = [chain for obj in objects for chain in self._ways(pointer, obj, told)]
-            self._known[key] = found or [self._chains.to(pointer, each, exact=False) for each in objects[:1]]
+            self._known[key] = found or [self.to(pointer, each) for each in objects[:1]]
         return self._known[key]
 
     def _ways(self, pointer: int, obj: int, told: set[int]) -> Iterator[Chain]:
         """Yields chains from where an object begins, but for those `told`, to which it adds them."""
-        # (constants come through the bodies of input sources, too; what is read there begins there)
-        tree = self._tree(pointer, int(self._flow.evidence.objects.kind[obj]) not in _KNOWN)
+        yield from self._along(self._tree(pointer, self._stops(obj)), pointer, obj, told)
+
+    def _own_ways(self, pointer: int, obj: int, told: set[int]) -> Iterator[Chain]:
+        """Yields chains like `_ways`, of a search that goes nowhere but where the object is."""
+        yield from self._along(self._search(pointer, self._stops(obj), obj), pointer, obj, told)
+
+    def _stops(self, obj: int) -> bool:
+        """Returns whether input sources end the way of an object: constants come through their bodies, too."""
+        return int(self._flow.evidence.objects.kind[obj]) not in _KNOWN
+
+    def _along(self, tree: _Tree, pointer: int, obj: int, told: set[int]) -> Iterator[Chain]:
         hops = Hops(self._flow, obj, exact=False)
         left = [each for each in self._beginnings(tree, obj)[:_BEGINNINGS] if each not in told]
         for begin in left:
@@ -103,7 +120,7 @@ class Ways:
         begins = tree.begins
         if int(objects.kind[obj]) == heap.STRING:
             rows = self._flow.rows_of(schema.StringConstant, "text", int(objects.payload[obj]))
-            begins = begins[np.isin(begins, constants.target[rows])]
+            begins = tree.among(constants.target[rows])
         found: list[int] = begins[self._flow.sets.contain(begins, np.array([obj], np.int32))].tolist()
         return found
 
@@ -122,10 +139,12 @@ class Ways:
             found = self._trees[pointer, stopping] = self._search(pointer, stopping)
         return found
 
-    def _search(self, pointer: int, stopping: bool) -> _Tree:
-        """Goes back from a pointer, breadth first; past inputs unless it is `stopping`."""
+    def _search(self, pointer: int, stopping: bool, obj: int = NONE) -> _Tree:
+        """Goes back from a pointer, breadth first; past inputs unless it is `stopping`; where `obj` is, if given."""
         starts, order, sources = self._into
         seen, stops = np.zeros(len(starts) - 1, np.bool_), self._is_input if stopping else None
+        if obj != NONE:
+            seen[: self._flows.first_set] = ~self._flow.sets.holders(obj)[: self._flows.first_set]
         seen[pointer] = True
         level = np.array([pointer], np.int32)
         begins, met, by = [], [level[:0]], [order[:0]]
@@ -144,7 +163,10 @@ class Ways:
         pointers = np.concatenate(met).astype(np.int32)
         ascending = np.argsort(pointers)
         return _Tree(
-            pointers[ascending], np.concatenate(by)[ascending], np.concatenate(begins).astype(np.int32)
+            pointers[ascending],
+            np.concatenate(by)[ascending],
+            ascending,
+            np.concatenate(begins).astype(np.int32),
         )
 
     @cached_property
