@@ -31,7 +31,7 @@ fast: $(READY)  ## tests that take seconds
 	$(PYTEST) -m "not slow"
 
 slow: $(READY)  ## whole archives, whole programs, other implementations
-	$(PYTEST) -m slow
+	$(PYTEST) -m slow --durations=40
 
 format: $(READY)  ## lay the code out
 	$(BIN)/ruff check --fix
