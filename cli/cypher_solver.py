@@ -96,7 +96,14 @@ class CypherSolver:
         first = len(self._methods)
         self._methods.extend(zip(rows.parameters.tolist(), rows.variables.tolist(), strict=True))
         methods = np.arange(first, len(self._methods))
-        self._put("MethodNode", methods, (rows.flags & ABSTRACT) != 0, rows.parameters, rows.returns)
+        self._put(
+            "MethodNode",
+            methods,
+            (rows.flags & ABSTRACT) != 0,
+            rows.parameters,
+            rows.returns,
+            rows.declaring,
+        )
 
     def add_objects(self, types: Int32) -> int:
         first = len(self._ordinary)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 ORDER = (
     "instanceOf", "wanted", "new", "assign", "cast", "exclude", "assignUntracked", "fieldPointer", "load", "store",
     "arrayStore", "receiverType", "select", "givesThis", "staticInvoke", "virtualInvoke", "specialInvoke", "reachable",
-    "argument", "result", "passedThrough", "thrown", "specialThis", "virtualThis",
+    "argument", "result", "passedThrough", "passedReceiver", "thrown", "specialThis", "virtualThis",
 )  # fmt: skip
 # Those that are applied to what they derive at once, till that is nothing.
 REPEATED = ("wanted", "assign")

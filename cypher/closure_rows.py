@@ -54,10 +54,10 @@ ROWS: dict[str, LiteralString] = {
         "UNWIND $rows AS row MATCH (t:SolverType {key: $base + row[0]}) MATCH (u:SolverType {key: $base + row[1]}) "
         "CREATE (t)-[:SOLVER_ELEMENT]->(u)"
     ),
-    # (method, whether it is abstract, number of parameters, parameter that it returns or -1)
+    # (method, whether it is abstract, number of parameters, parameter that it returns or -1, declaring type)
     "MethodNode": (
-        "UNWIND $rows AS row "
-        "CREATE (:SolverMethod {key: $base + row[0], abstract: row[1], parameters: row[2], returns: row[3]})"
+        "UNWIND $rows AS row CREATE (:SolverMethod {key: $base + row[0], abstract: row[1], parameters: row[2], "
+        "returns: row[3], declaring: $base + row[4]})"
     ),
     # (type, signature, method)
     "Declares": (

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from cypher import schema
-from cypher.schema import NONE, Facts, Int32, Int64, Rows
+from cypher.schema import NONE, STATIC, Facts, Int32, Int64, Rows
 from engine.heap import Objects
 from engine.result import Result
 from engine.sets import Bools, Index, Sets
@@ -125,6 +125,7 @@ class Flow:
         )
         self.pointer_of_static = {field: pointer for pointer, field in self.field_of_static.items()}
         self._indices: dict[tuple[FactRelation, str], Index] = {}
+        self._receiving: dict[int, frozenset[int]] = {}
 
     def rows_into(self, pointer: int) -> Iterator[tuple[Relation, int]]:
         """Yields (relation, row) of what puts something into a variable; RETURN and THROWN have sites as rows."""
@@ -173,6 +174,18 @@ class Flow:
     @cached_property
     def _returned(self) -> Int32:
         return returned_parameters(self.evidence)
+
+    def passes(self, site: int, callee: int, obj: int) -> bool:
+        """Returns whether a call of a method that always returns a parameter may return `obj`, if that is passed.
+
+        For the receiver, objects of its type have to run this method.
+        """
+        if self.returned_parameter(callee) > 0 or int(self.evidence.sites.kind[site]) == STATIC:
+            return True
+        if callee not in self._receiving:
+            objects = self.sets.objects_of(self.variable(callee, 0))
+            self._receiving[callee] = frozenset(np.unique(self.evidence.objects.type[objects]).tolist())
+        return int(self.evidence.objects.type[obj]) in self._receiving[callee]
 
     def values_of(self, methods: Int32, kind: str) -> Int32:
         """Returns the pointers of what reached methods return (or throw)."""

@@ -15,6 +15,7 @@ class Method(NamedTuple):
     variables: int
     flags: int
     returns: int
+    declaring: int
 
 
 class Type(NamedTuple):
@@ -53,8 +54,8 @@ class Hierarchy:
 
     def add_methods(self, rows: MethodRows) -> None:
         """Adds methods."""
-        columns = (each.tolist() for each in (rows.parameters, rows.variables, rows.flags, rows.returns))
-        self.methods.extend(map(Method, *columns))
+        columns = (rows.parameters, rows.variables, rows.flags, rows.returns, rows.declaring)
+        self.methods.extend(map(Method, *(each.tolist() for each in columns)))
 
     def select(self, type_: int, signature: int) -> int:
         """Returns the method that a virtual call of `signature` runs on an object of `type_`, or -1."""

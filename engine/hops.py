@@ -175,7 +175,8 @@ class Hops:
         """Returns the argument that `callee` returns, if it always returns this one and it may be the object; or -1."""
         position = self._flow.returned_parameter(callee)
         source = self._flow.argument(site, position) if position >= 0 else NONE
-        return source if source >= 0 and self._holds[source] else NONE
+        passed = source >= 0 and self._holds[source] and self._flow.passes(site, callee, self._obj)
+        return source if passed else NONE
 
     def handing(self, kind: str, site: int) -> list[int]:
         """Returns the callees of a site that may return (or throw) the object."""
@@ -197,7 +198,8 @@ class Hops:
 
     def _passing(self, method: int, position: int, entered: int) -> list[tuple[int, int]]:
         """Returns the (site, variable) that may pass the object as an argument."""
-        if entered >= 0:
+        # (a model may have led out of the call that was entered)
+        if entered >= 0 and method in self._flow.callees(entered).tolist():
             variable = self._flow.argument(entered, position)
             return [(entered, variable)] if variable >= 0 and self._holds[variable] else []
         known = self._passed.get((method, position))

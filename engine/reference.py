@@ -339,25 +339,26 @@ class ReferenceSolver:
         for position, variable in arguments:
             if position < parameters:
                 self._copy(variable, first + position)
-        returned = self._returned(site, callee)
+        returned, type_ = self._returned(site, callee)
         if NONE not in {result, returned}:
-            self._copy(returned, result)
+            self._filter(returned, type_, result)
         if thrown != NONE:
             self._copy(first + parameters + 1, thrown)
 
     # Assign(a, x) :- Calls(s, m), ReturnsParameter(m, i), Argument(s, i, a), Result(s, x), in place of the above.
-    def _returned(self, site: int, callee: int) -> int:
-        """Returns the pointer to what a call returns: that of an argument if it is always this one."""
+    # Cast(y, t, x) :- Calls(s, m), ReturnsParameter(m, 0), Receiver(s, y), Result(s, x), DeclaredBy(m, t), likewise.
+    def _returned(self, site: int, callee: int) -> tuple[int, int]:
+        """Returns the pointer to what a call returns, that of an argument if it is always this one, and of which type."""
         returns, parameters = (
             self._hierarchy.methods[callee].returns,
             self._hierarchy.methods[callee].parameters,
         )
         if returns == NONE:
-            return self._first[callee] + parameters
+            return self._first[callee] + parameters, NONE
         kind, _, receiver, _, _, arguments = self._sites[site]
         if returns == 0 and kind != STATIC:
-            return receiver
-        return dict(arguments).get(returns, NONE)
+            return receiver, self._hierarchy.methods[callee].declaring
+        return dict(arguments).get(returns, NONE), NONE
 
     def _reach(self, method: int) -> None:
         """Reachable(method); its variables become pointers."""

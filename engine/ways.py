@@ -218,7 +218,7 @@ class Ways:
                 elif at >= flows.first_set:
                     found += self._put(stored, target)
                 else:
-                    found += self._step(kind, at, target, row)
+                    found += self._step(kind, at, target, row, obj)
                 if not found or found[-1].target != target:
                     return None
             else:
@@ -226,11 +226,12 @@ class Ways:
             at = target
         return found
 
-    def _step(self, kind: str, source: int, target: int, row: int) -> list[Step]:
-        """Returns the step of a flow between two pointers."""
+    def _step(self, kind: str, source: int, target: int, row: int, obj: int) -> list[Step]:
+        """Returns the step of a flow between two pointers; none if the object doesn't go this way."""
         flow, site = self._flow, int(self._flows.site[row])
         if site >= 0:
-            return steps_of(flow, Hop(kind, source, target, site, self._callee(kind, source, target, site)))
+            callee = self._callee(kind, source, target, site, obj)
+            return steps_of(flow, Hop(kind, source, target, site, callee)) if callee >= 0 else []
         for relation, into in flow.rows_into(target):
             if relation in COPIES and COPIES[relation] == kind:
                 if int(flow.evidence.facts[relation].source[into]) == source:
@@ -244,15 +245,22 @@ class Ways:
                 return steps_of(flow, Hop(kind, source, target, into))
         return []
 
-    def _callee(self, kind: str, source: int, target: int, site: int) -> int:
-        """Returns the method that a call passes something to, or gets something from."""
-        if kind in (ARGUMENT, RECEIVER, RETURN, THROWN):
-            owner = self._flow.method_of(target if kind in (ARGUMENT, RECEIVER) else source)
-            return owner[0] if owner else NONE
-        assert kind == PASSED
-        for callee in self._flow.callees(site).tolist():
-            position = self._flow.returned_parameter(callee)
-            if position >= 0 and self._flow.argument(site, position) == source:
+    def _callee(self, kind: str, source: int, target: int, site: int, obj: int) -> int:
+        """Returns the method that a call passes an object to, or gets it from, -1 if there is none."""
+        flow = self._flow
+        for callee in flow.callees(site).tolist():
+            parameters = flow.parameters_of(callee)
+            if kind in (ARGUMENT, RECEIVER):
+                position = target - flow.variable(callee, 0)
+                fits = 0 <= position < parameters and flow.argument(site, position) == source
+            elif kind in (RETURN, THROWN):
+                fits = flow.variable(callee, parameters + (kind == THROWN)) == source
+            else:
+                assert kind == PASSED
+                position = flow.returned_parameter(callee)
+                given = position >= 0 and flow.argument(site, position) == source
+                fits = given and flow.passes(site, callee, obj)
+            if fits:
                 return int(callee)
         return NONE
 

@@ -84,6 +84,7 @@ def reach(state: State, which: int) -> None:
 # Assign(a, p) :- Calls(s, m), Argument(s, i, a), Parameter(m, i, p).
 # Assign(r, x) :- Calls(s, m), Returns(m, r), Result(s, x).       Likewise what m throws.
 # Assign(a, x) :- Calls(s, m), ReturnsParameter(m, i), Argument(s, i, a), Result(s, x), in place of that.
+# Cast(y, t, x) :- Calls(s, m), ReturnsParameter(m, 0), Receiver(s, y), Result(s, x), DeclaredBy(m, t), likewise.
 @compiled
 def call(state: State, site: int, callee: int) -> None:
     """Calls(site, callee), with its copy edges."""
@@ -116,11 +117,14 @@ def call(state: State, site: int, callee: int) -> None:
     first = calls.method[callee].first
     parameters = calls.method[callee].parameters
     returns = calls.method[callee].returns
-    returned = np.int64(-1)
+    returned, condition = np.int64(-1), 0
     if returns < 0:
         returned = np.int64(first + parameters)
     elif returns == 0 and calls.site[site].kind != STATIC:
         returned = np.int64(calls.site[site].receiver)
+        condition = condition_of(state.types, count, calls.method[callee].declaring)
+        if count[FULL]:
+            return
     at = calls.site[site].argument_at
     for index in range(at, at + calls.site[site].arguments):
         if calls.argument_position[index] < parameters:
@@ -128,7 +132,7 @@ def call(state: State, site: int, callee: int) -> None:
         if calls.argument_position[index] == returns:
             returned = np.int64(calls.argument_variable[index])
     if calls.site[site].result >= 0 and returned >= 0:
-        add_edge(state, returned, calls.site[site].result, 0)
+        add_edge(state, returned, calls.site[site].result, condition)
     if calls.site[site].thrown >= 0:
         add_edge(state, first + parameters + 1, calls.site[site].thrown, 0)
 

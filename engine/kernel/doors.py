@@ -66,7 +66,9 @@ def enter_types(
 
 
 @entry
-def enter_methods(state: State, parameters: Keys, variables: Keys, flags: Keys, returns: Keys) -> None:
+def enter_methods(
+    state: State, declaring: Keys, parameters: Keys, variables: Keys, flags: Keys, returns: Keys
+) -> None:
     count = state.counters
     if count[FULL] or count[METHODS] + parameters.size > state.calls.method.size:
         count[FULL] = 1
@@ -77,6 +79,7 @@ def enter_methods(state: State, parameters: Keys, variables: Keys, flags: Keys, 
         row.variables = variables[index]
         row.flags = flags[index]
         row.returns = returns[index]
+        row.declaring = declaring[index]
     count[METHODS] += parameters.size
 
 

@@ -53,7 +53,9 @@ class KernelSolver:
         )  # fmt: skip
 
     def add_methods(self, rows: MethodRows) -> None:
-        doors.enter_methods(self._state, rows.parameters, rows.variables, rows.flags, rows.returns)
+        doors.enter_methods(
+            self._state, rows.declaring, rows.parameters, rows.variables, rows.flags, rows.returns
+        )
 
     def add_objects(self, types: Int32) -> int:
         return int(doors.enter_objects(self._state, int32(types)))

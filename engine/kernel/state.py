@@ -69,6 +69,7 @@ METHOD = np.dtype(
         ("variables", "i4"),
         ("flags", "i4"),
         ("returns", "i4"),
+        ("declaring", "i4"),
     ],
     align=True,
 )

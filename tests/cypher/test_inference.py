@@ -266,7 +266,7 @@ def hierarchy_of(run: Run) -> tuple[Hierarchy, dict[int, list[int]]]:
     for type_, flag in enumerate(types):
         superclass, element = int(structure.superclass[type_]), int(structure.element[type_])
         hierarchy.types.append(Type(superclass, element, flag, frozenset(above[type_]), declared[type_]))
-    hierarchy.methods = [Method(0, 0, flags.get(each, 0), NONE) for each in range(max(flags) + 1)]
+    hierarchy.methods = [Method(0, 0, flags.get(each, 0), NONE, NONE) for each in range(max(flags) + 1)]
     below: dict[int, list[int]] = defaultdict(list)
     for type_, flag in enumerate(types):
         if not flag & (ABSTRACT | INTERFACE | PHANTOM):
