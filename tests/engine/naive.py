@@ -201,9 +201,20 @@ class Naive:
                 self.copy(pointer_name(method, variable), ("local", callee, position))
         returned = self.returned(site, callee)
         if result != NONE and returned is not None:
-            self.copy(returned, pointer_name(method, result))
+            self.copy(returned, pointer_name(method, result), self.admitted(site, callee, returned))
         if thrown != NONE:
             self.copy(("local", callee, parameters + 1), pointer_name(method, thrown))
+
+    def admitted(self, site: Site, callee: int, returned: Pointer) -> set[Obj] | None:
+        """Returns what a call lets through of what it returns, None for all: of its receivers those of the method's class."""
+        row, spec = self.program.bodies[site[0]][site[1]], self.program.methods[callee]
+        if spec.returns != 0 or row.columns[0] == STATIC:
+            return None
+        return {
+            obj
+            for obj in self.points_to[returned]
+            if is_below(self.program, self.type_of(obj), spec.declaring)
+        }
 
     def returned(self, site: Site, callee: int) -> Pointer | None:
         """Returns what a call returns: an argument, if the callee always returns that."""
