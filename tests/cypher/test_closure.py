@@ -65,7 +65,7 @@ def test_premises_are_derived_or_given() -> None:
     # What nodes of sites, methods, objects and types say by themselves.
     given = {
         "VirtualInvoke", "SpecialInvoke", "StaticInvoke", "Returns", "ReturnsParameter", "Throws", "Tracked", "ArrayOf",
-        "Selected",
+        "Selected", "DeclaredBy",
     }  # fmt: skip
     heads = {each.head for each in closure.rules()}
     premises = {premise for each in closure.rules() for premise in each.premises}
