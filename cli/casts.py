@@ -45,7 +45,7 @@ class Casts:
 
     def __init__(self, run: Run) -> None:
         self._run, self._names = run, run.names
-        self._evidence = evidence(run.names, run.result)
+        self._evidence = evidence(run)
         self._flow = Flow(self._evidence)
         self._outside = Outside(run)
 

@@ -132,7 +132,7 @@ def explain(run: Run, wanted: str, limit: int | None = 3) -> list[Explanation]:
     Raises `Failure` if it names none, or several that it doesn't name exactly.
     """
     found = find_sites(run.names, run.result, wanted)
-    explainer, openings = Explainer(run.names, run.result), Openings(run)
+    explainer, openings = Explainer(run), Openings(run)
     return [
         explainer.site(each, limit)._replace(
             causes=openings.causes(each), inputs=explainer.inputs(each) if each.status != RESOLVED else ()
@@ -175,11 +175,9 @@ def _forms(names: Names, result: Result, site: ReflectiveSite) -> tuple[str, str
 class Explainer:
     """Puts the provenance of sites into words."""
 
-    def __init__(self, names: Names, result: Result, *, bulk: bool = False) -> None:
-        self._names, self._result = names, result
-        self.provenance = Provenance(
-            evidence(names, result), result.reflective, result.derived, names, bulk=bulk
-        )
+    def __init__(self, run: Run, *, bulk: bool = False) -> None:
+        self._names, self._result = names, result = run.names, run.result
+        self.provenance = Provenance(evidence(run), result.reflective, result.derived, names, bulk=bulk)
         self._phrases = Phrases(names, self.provenance)
         self._apis = {each.site: each.api for each in result.reflective}
 

@@ -70,7 +70,7 @@ class Receivers:
 
     @cached_property
     def _flow(self) -> Flow:
-        return Flow(evidence(self._graph.names, self._graph.result))
+        return Flow(evidence(self._graph.run))
 
     def _nearest(self, pointer: int) -> list[Store]:
         """Returns the stores to the nearest field behind an empty pointer to which something would have stored."""

@@ -20,7 +20,7 @@ class SiteFlows:
 
     def __init__(self, run: Run, *, facts: bool = False) -> None:
         self._names, self._facts = run.names, facts
-        self._explainer = Explainer(run.names, run.result, bulk=True)
+        self._explainer = Explainer(run, bulk=True)
 
     def sources(self, site: ReflectiveSite, limit: int | None) -> tuple[list[dict[str, Any]], int]:
         """Returns the constants, the input and the unknown values that come to a call, each with its way.

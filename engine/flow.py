@@ -40,7 +40,8 @@ Relation: TypeAlias = Any
 class Evidence(NamedTuple):
     """The columns of a run, with the ids of its program, as in `Result`.
 
-    `parameters` is the number of parameters of each method in `reached`, the receiver included.
+    For each method in `reached`, `declaring` is its class and `parameters` how many it has, the receiver included.
+    `superclass` has that of each type or -1, `interfaces` pairs (type, direct superinterface).
     """
 
     facts: Facts
@@ -49,7 +50,10 @@ class Evidence(NamedTuple):
     call_callee: Int32
     reached: Int32
     first_variable: Int32
+    declaring: Int32
     parameters: Int32
+    superclass: Int32
+    interfaces: Int32
     objects: Objects
     points_to: PointsToRows
     static_field: Int32
@@ -57,8 +61,10 @@ class Evidence(NamedTuple):
     passing: bool = True
 
 
-def evidence_of(result: Result, parameters: Int32) -> Evidence:
-    """Returns the columns of a result; `parameters` as in `Evidence`."""
+def evidence_of(
+    result: Result, declaring: Int32, parameters: Int32, superclass: Int32, interfaces: Int32
+) -> Evidence:
+    """Returns the columns of a result; the others as in `Evidence`."""
     facts = {
         relation: Rows(relation, [np.asarray(each) for each in rows])
         for relation, rows in result.facts.items()
@@ -72,8 +78,8 @@ def evidence_of(result: Result, parameters: Int32) -> Evidence:
         )
     )  # fmt: skip
     return Evidence(
-        facts, Sites(*map(np.asarray, result.sites)), call_site, call_callee, reached, first, parameters,
-        Objects(*map(np.asarray, result.objects)), PointsToRows(*map(np.asarray, result.points_to)), field, pointer,
+        facts, Sites(*map(np.asarray, result.sites)), call_site, call_callee, reached, first, declaring, parameters,
+        superclass, interfaces, Objects(*map(np.asarray, result.objects)), PointsToRows(*map(np.asarray, result.points_to)), field, pointer,
         result.passing,
     )  # fmt: skip
 
@@ -125,7 +131,7 @@ class Flow:
         )
         self.pointer_of_static = {field: pointer for pointer, field in self.field_of_static.items()}
         self._indices: dict[tuple[FactRelation, str], Index] = {}
-        self._receiving: dict[int, frozenset[int]] = {}
+        self._above: dict[int, set[int]] = {}
 
     def rows_into(self, pointer: int) -> Iterator[tuple[Relation, int]]:
         """Yields (relation, row) of what puts something into a variable; RETURN and THROWN have sites as rows."""
@@ -178,14 +184,44 @@ class Flow:
     def passes(self, site: int, callee: int, obj: int) -> bool:
         """Returns whether a call of a method that always returns a parameter may return `obj`, if that is passed.
 
-        For the receiver, objects of its type have to run this method.
+        A receiver comes back if it is of the class that declares the method.
         """
         if self.returned_parameter(callee) > 0 or int(self.evidence.sites.kind[site]) == STATIC:
             return True
-        if callee not in self._receiving:
-            objects = self.sets.objects_of(self.variable(callee, 0))
-            self._receiving[callee] = frozenset(np.unique(self.evidence.objects.type[objects]).tolist())
-        return int(self.evidence.objects.type[obj]) in self._receiving[callee]
+        return self._declaring(callee) in self._supertypes(int(self.evidence.objects.type[obj]))
+
+    def is_overridden(self, site: int, callee: int, obj: int) -> bool:
+        """Returns whether a virtual call runs another of its methods on an object, one that overrides `callee`."""
+        type_, declaring = int(self.evidence.objects.type[obj]), self._declaring(callee)
+        candidates = {*self.evidence.declaring[self._place[self.callees(site)]].tolist()}
+        above = type_
+        while above >= 0:
+            # A method of a superclass hides those of interfaces (JVMS 5.4.6).
+            if above in candidates:
+                return above != declaring
+            above = int(self.evidence.superclass[above])
+        others = candidates & self._supertypes(type_) - {declaring}
+        return any(declaring in self._supertypes(each) for each in others)
+
+    def _declaring(self, method: int) -> int:
+        return int(self.evidence.declaring[self._place[method]])
+
+    def _supertypes(self, type_: int) -> set[int]:
+        """Returns a type and those above it."""
+        if type_ not in self._above:
+            found, left = {type_}, [type_]
+            while left:
+                below = left.pop()
+                above = self.evidence.interfaces[self._interfaces.positions(below), 1].tolist()
+                above += [each for each in (int(self.evidence.superclass[below]),) if each >= 0]
+                left += [each for each in above if each not in found]
+                found.update(above)
+            self._above[type_] = found
+        return self._above[type_]
+
+    @cached_property
+    def _interfaces(self) -> Index:
+        return Index(self.evidence.interfaces[:, 0])
 
     def values_of(self, methods: Int32, kind: str) -> Int32:
         """Returns the pointers of what reached methods return (or throw)."""

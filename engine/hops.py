@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cypher import schema
-from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Int32, Int64
+from cypher.schema import NONE, STATIC, VIRTUAL, Int32, Int64
 from engine.flow import (
     ARGUMENT,
     ARRAY_LOAD,
@@ -193,7 +193,8 @@ class Hops:
         sites = self._flow.evidence.sites
         for site, source in self._passing(method, position, entered):
             receives = position == 0 and int(sites.kind[site]) != STATIC
-            if not (receives and int(sites.kind[site]) == VIRTUAL and self._selects_another(site, method)):
+            virtual = receives and int(sites.kind[site]) == VIRTUAL
+            if not (virtual and self._flow.is_overridden(site, method, self._obj)):
                 yield Hop(RECEIVER if receives else ARGUMENT, source, pointer, site, method)
 
     def _passing(self, method: int, position: int, entered: int) -> list[tuple[int, int]]:
@@ -211,19 +212,6 @@ class Hops:
             known = list(zip(sites[holding].tolist(), variables[holding].tolist(), strict=True))
             self._passed[method, position] = known
         return known
-
-    def _selects_another(self, site: int, method: int) -> bool:
-        """Returns whether a virtual call on the object runs another method, which overrides `method`.
-
-        Then the object is the receiver of `method` by way of a `super` call only.
-        """
-        others = (other for other in self._flow.callees(site).tolist() if other != method)
-        if not any(self._holds[self._flow.variable(other, 0)] for other in others):
-            return False
-        callers = self._flow.callers(method)
-        special = callers[self._flow.evidence.sites.kind[callers] == SPECIAL]
-        receivers = self._flow.argument_of(special, 0)
-        return bool(self._holds[receivers[receivers >= 0]].any())
 
     # --- fields and arrays
     def _shape(self, relation: Relation, row: int) -> tuple[int, int]:

@@ -233,7 +233,7 @@ def known(run: Run) -> Known:
     returning: dict[int, list[int]] = defaultdict(list)
     for site in operands:
         returning[int(run.result.sites.result[site])].append(site)
-    return Known(Columns(evidence(run.names, run.result), run.result.derived), run.names, operands, returning)
+    return Known(Columns(evidence(run), run.result.derived), run.names, operands, returning)
 
 
 def check_explanation(known: Known, site: int, document: dict[str, Any]) -> int:

@@ -153,7 +153,7 @@ def test_closing_library_code_off_loses_only_what_is_assumed(classes: Path) -> N
 def test_explanations_lead_from_sources_to_arguments(classes: Path) -> None:
     analysed(classes, [each.name for each in FIXTURES], SOUND, scope="application")
     run = Run(classes.parent / f"kernel-{SOUND}-application-all")
-    rows, flows, explainer = known(run), SiteFlows(run, facts=True), Explainer(run.names, run.result)
+    rows, flows, explainer = known(run), SiteFlows(run, facts=True), Explainer(run)
     for site in application_sites(run.result, run.names):
         sources, omitted = flows.sources(site, None)
         explained = explainer.site(site, 3).document()

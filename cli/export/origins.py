@@ -33,7 +33,7 @@ class Origins:
         self.names: Names = run.names
         self.result: Result = run.result
         result, names = self.result, self.names
-        self.provenance = Provenance(evidence(names, result), result.reflective, result.derived, names)
+        self.provenance = Provenance(evidence(run), result.reflective, result.derived, names)
         self.phrases = Phrases(names, self.provenance)
         self.reflective = {each.site: each for each in result.reflective}
         self._targets = {each.site: frozenset(each.targets) for each in result.reflective}

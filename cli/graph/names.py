@@ -72,7 +72,7 @@ class ElementNames:
     @cached_property
     def evidence(self) -> Evidence:
         """The columns from which explanations are made."""
-        return evidence(self.run.names, self.run.result)
+        return evidence(self.run)
 
     def is_application(self, methods: Int32) -> NDArray[np.bool_]:
         """Returns which of `methods` the application declares; -1 is none."""

@@ -180,7 +180,7 @@ def test_a_call_without_a_target_says_what_is_missing(explained: Run) -> None:
 
 def test_every_printed_step_is_a_fact_of_the_program(explained: Run) -> None:
     result = explained.result
-    explainer = Explainer(explained.names, result)
+    explainer = Explainer(explained)
     rows = known(explained)
     numbers = [
         check_explanation(rows, each.site, explainer.site(each, None).document())
@@ -209,7 +209,7 @@ WRONG: dict[str, Change] = {
 @pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
 def test_a_wrong_step_is_found_out(explained: Run, change: Change) -> None:
     site = find_sites(explained.names, explained.result, f"demo.Main.main:{LINES['field']}")[0]
-    document = Explainer(explained.names, explained.result).site(site, None).document()
+    document = Explainer(explained).site(site, None).document()
     assert check_explanation(known(explained), site.site, document) > 2
     change(document["answers"][0]["steps"])
     with pytest.raises(AssertionError):
@@ -259,7 +259,7 @@ def test_every_printed_step_is_a_fact_of_a_real_program(
     done = heliograph("analyze", coordinates, "--main", main, "--out", tmp_path / "run", "--quiet")
     assert done.code == 0, done.errors
     run = Run(tmp_path / "run")
-    explainer = Explainer(run.names, run.result)
+    explainer = Explainer(run)
     rows = known(run)
     sites = application_sites(run.result, run.names)
     explained = [explainer.site(each, 3) for each in sites]

@@ -76,7 +76,7 @@ def test_fixtures_concatenate_by_invokedynamic(folder: Path) -> None:
 
 
 def test_explanations_end_where_text_enters(glued: Run) -> None:
-    explainer = Explainer(glued.names, glued.result)
+    explainer = Explainer(glued)
     rows = known(glued)
     found: dict[tuple[str, int], set[str]] = {}
     for site in application_sites(glued.result, glued.names):

@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from cypher import schema
+from cypher.program import INTERFACE
 from cypher.schema import NONE, STATIC
 from engine import chains, heap
 from engine.chains import Chains, Marks
@@ -19,6 +20,7 @@ from engine.solver import PointsToRows
 from tests.engine.naive import Obj, Pointer, Result, Site, naive, pointer_name
 from tests.engine.programs import (
     CLASS,
+    OBJECT,
     ROOT,
     MethodSpec,
     Program,
@@ -140,6 +142,12 @@ def evidence(program: Program) -> Evidence:
         else:
             _, method, offset = name  # type: ignore[misc]
             objects[:, obj] = heap.ALLOCATED, program.bodies[method][offset].columns[1], method, offset, NONE
+    interfaces = [
+        (type_, above)
+        for type_, spec in enumerate(program.types)
+        for above in spec.supertypes
+        if above == OBJECT or program.types[above].flags & INTERFACE
+    ]
     calls = sorted((numbers.sites[site], callee) for site, callee in solution.calls)
     pairs = [(numbers.pointers[pointer], numbers.objects[obj]) for pointer, obj in solution.points_to]
     none = np.empty(0, np.int32)
@@ -148,7 +156,10 @@ def evidence(program: Program) -> Evidence:
         np.array([site for site, _ in calls], np.int32), np.array([callee for _, callee in calls], np.int32),
         np.array(numbers.reached, np.int32),
         np.array([numbers.pointers["local", each, 0] for each in numbers.reached], np.int32),
+        np.array([program.methods[each].declaring for each in numbers.reached], np.int32),
         np.array([program.methods[each].parameters for each in numbers.reached], np.int32),
+        np.array([spec.superclass for spec in program.types], np.int32),
+        np.array(interfaces, np.int32).reshape(-1, 2),
         Objects(*objects), rows_of(pairs, numbers), none, none,
     )  # fmt: skip
 
