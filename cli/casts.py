@@ -102,7 +102,7 @@ class Casts:
             for each in users.get(work.pop(), ()):
                 if each.role in _MAKERS:
                     makers.append(each.site)
-                elif not each.api.endswith("Constructor"):
+                elif not each.api.endswith(("Constructor", "Constructors")):
                     others = True
                 elif each.site not in seen:
                     seen.add(each.site)

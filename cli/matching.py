@@ -26,7 +26,7 @@ from loader.source import InputError, Limits
 
 _KEY = 32
 # The roles of the calls that take a class object, rather than a method, constructor or field.
-_TAKING_CLASSES = (api.GET_MEMBER, api.CLASS_NEW)
+_TAKING_CLASSES = (api.GET_MEMBER, api.LIST_MEMBERS, api.CLASS_NEW)
 # What the classes are called that the loader makes for lambdas, proxies and other dynamic calls.
 _MADE = re.compile(r"\$\$\w+@|\$\$Proxy\Z")
 # The methods of the JDK between a call of the reflection API and its target, by package.

@@ -10,16 +10,19 @@ from cli.export.outside import Outside
 from cli.run import Run
 from cypher.schema import NONE
 from engine import heap
+from engine.reflection import api
 from engine.report import KNOWN
 from engine.result import RESOLVED, ReflectiveSite
 
-# What else keeps a call open: all that comes to it, or some of it, isn't known, or only what another call makes is not.
-ONLY_INPUT, INPUT, OPEN_CALL = "only-input", "input", "open-call"
+# What else keeps a call open: all that comes to it, or some of it, isn't known, or only what another call makes is not;
+# or it lists the members of whatever object comes.
+ONLY_INPUT, INPUT, OPEN_CALL, MANY_CLASSES = "only-input", "input", "open-call", "many-classes"
 CAUSES = {
     **CAST_CAUSES,
     ONLY_INPUT: "nothing comes to it but what enters the program or is computed",
     INPUT: "something comes to it that enters the program or is computed",
     OPEN_CALL: "what another open call returns comes to it",
+    MANY_CLASSES: "it lists the members of an object that may be of too many classes",
 }
 _OF_MODE = ("mode-ignores-reflection", "not-local")  # reasons that need no cause
 _SETTLED = -2  # stands for a call that is not open
@@ -38,6 +41,10 @@ class Openings:
         """Returns why a call is open, out of CAUSES: what casts don't tell, and on what it depends."""
         if site.status == RESOLVED or site.reason in _OF_MODE:
             return ()
+        unknown = [each.obj for each in site.sources if each.kind == "unknown"]
+        of_objects = [self._objects.kind[each] == heap.CLASS_OF for each in unknown if each >= 0]
+        if site.role == api.LIST_MEMBERS and of_objects and all(of_objects):
+            return (MANY_CLASSES,)
         is_known = site.targets or any(each.kind == "constant" for each in site.sources)
         needed = INPUT if is_known else ONLY_INPUT
         depends = needed if NONE in self._makers(site) else OPEN_CALL

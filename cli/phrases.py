@@ -168,6 +168,9 @@ class Phrases:
         """Returns why an operand is unknown: where the first unknown operand that leads to it comes from."""
         if premise.because is not None and premise.because.premises:
             return f"the {premise.operand} is unknown, because {self.unknown(premise.because.premises[0])}"
+        if int(self._objects.kind[premise.chain.obj]) == heap.CLASS_OF and premise.parts:
+            first = premise.parts[0].chain
+            return f"the {premise.operand} is that of an object, say {self.origin(first.origin, first.obj)}"
         made = self._made_of(premise)
         return f"the {premise.operand} may be {made or self.origin(premise.chain.origin, premise.chain.obj)}"
 
@@ -218,12 +221,15 @@ class Phrases:
             return f"{short} returns something unknown"
         if derived.relation == "MethodObject":
             what = self._names.method(derived.detail)
+            if inference.role == api.LIST_MEMBERS:
+                return f"{short} lists {shown(str(what))}"
             by = "in that class" if what.name == "<init>" else "by that class and name"
             return f"{short} finds {shown(str(what))} {by}"
         if derived.relation == "ClassObject":
             return f"{short} {_RESULTS[derived.relation].format(self._type(derived.detail))}"
         if derived.relation in ("FieldObject", "ResolvedField"):
             verb = "writes" if inference.role == api.FIELD_SET else "reads"
-            result = "finds" if derived.relation == "FieldObject" else verb
+            found = "lists" if inference.role == api.LIST_MEMBERS else "finds"
+            result = found if derived.relation == "FieldObject" else verb
             return f"{short} {result} field {shown(self._names.field(derived.detail))}"
         return f"{short} {_RESULTS[derived.relation].format(shown(str(self._names.method(derived.detail))))}"

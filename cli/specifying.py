@@ -32,6 +32,7 @@ _CAST = (api.FOR_NAME, api.CLASS_NEW, api.CONSTRUCTOR_NEW)  # where casts sugges
 _WANTED = {
     api.FOR_NAME: "the name of a class",
     api.GET_MEMBER: "the name of a member",
+    api.LIST_MEMBERS: "a class",
     api.CLASS_NEW: "a class",
     api.CONSTRUCTOR_NEW: "a class",
     api.INVOKE: "a method",

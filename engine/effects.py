@@ -39,6 +39,7 @@ class Effects:
         self._casts: dict[tuple[int, int, int], int] = {}
         self._loaded: dict[tuple[int, int], int] = {}
         self._inner: dict[int, int] = {}
+        self._lists: dict[int, int] = {}
         self.by_head: dict[type, Callable[[Any], None]] = {
             rel.ClassObject: self._return_class,
             rel.InitialisedBy: self._initialise,
@@ -67,11 +68,23 @@ class Effects:
         return each.cut and not (each.owner in api.LINKING and self._confined.covers_one(call.method))
 
     def give(self, site: int, objects: Iterable[int]) -> None:
-        """Has a site return objects."""
-        result = self.sites[site][1].result
+        """Has a site return objects, in an array if it lists members."""
+        each, call = self.sites[site]
+        result = self._elements_of(each, call) if each.role == api.LIST_MEMBERS else call.result
         if result >= 0:
             for obj in objects:
                 self._constraints.put(result, obj)
+
+    def _elements_of(self, each: Api, call: SiteCall) -> int:
+        """Returns the pointer to the elements of the array that a call returns."""
+        array = self._program.type_named(f"[L{each.returns};")
+        if call.site not in self._lists and call.result >= 0 and array >= 0:
+            constraints = self._constraints
+            elements = self._lists[call.site] = constraints.fresh()
+            made = constraints.object(heap.REFLECTIVE, array, call.method, call.offset, call.site)
+            constraints.put(call.result, made)
+            constraints.add(schema.ArrayStore, call.method, call.offset, elements, NONE, call.result)
+        return self._lists.get(call.site, NONE)
 
     def _return_class(self, row: rel.ClassObject) -> None:
         if self._is_inside_jdk(row.site) and self._confined.confines(row.type):

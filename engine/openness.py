@@ -106,7 +106,7 @@ class Openness:
                     each = self._sites[user][0]
                     if each.role in (api.CLASS_NEW, api.CONSTRUCTOR_NEW):
                         yield user
-                    elif each.role != api.GET_MEMBER or each.sort != "constructor":
+                    elif each.sort != "constructor":
                         if each.role not in _BESIDES:
                             yield NONE
                     elif user not in seen:

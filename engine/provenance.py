@@ -32,14 +32,14 @@ from engine.ways import Ways
 
 # What the subject of a call is, by its role.
 SUBJECTS = {
-    api.GET_MEMBER: "class", api.CLASS_NEW: "class", api.CONSTRUCTOR_NEW: "constructor", api.INVOKE: "method",
-    api.FIELD_GET: "field", api.FIELD_SET: "field",
+    api.GET_MEMBER: "class", api.LIST_MEMBERS: "class", api.CLASS_NEW: "class",
+    api.CONSTRUCTOR_NEW: "constructor", api.INVOKE: "method", api.FIELD_GET: "field", api.FIELD_SET: "field",
 }  # fmt: skip
 # The relation that holds the targets of a role, and the kind of object at the subject that leads to them.
 _RELATIONS = {
-    api.FOR_NAME: "ClassObject", api.GET_MEMBER: "MethodObject", api.CLASS_NEW: "NewInstanceTarget",
-    api.CONSTRUCTOR_NEW: "NewInstanceTarget", api.INVOKE: "ResolvedInvoke", api.FIELD_GET: "ResolvedField",
-    api.FIELD_SET: "ResolvedField",
+    api.FOR_NAME: "ClassObject", api.GET_MEMBER: "MethodObject", api.LIST_MEMBERS: "MethodObject",
+    api.CLASS_NEW: "NewInstanceTarget", api.CONSTRUCTOR_NEW: "NewInstanceTarget", api.INVOKE: "ResolvedInvoke",
+    api.FIELD_GET: "ResolvedField", api.FIELD_SET: "ResolvedField",
 }  # fmt: skip
 _MEMBERS = {
     api.CONSTRUCTOR_NEW: heap.METHOD_OBJECT, api.INVOKE: heap.METHOD_OBJECT, api.FIELD_GET: heap.FIELD_OBJECT,
@@ -275,6 +275,7 @@ class Provenance:
     def _calls_for(self, site: int, target: Target) -> Iterator[tuple[int, int]]:
         """Yields the call edges made on behalf of a site that go to `target`, or to what initialises it."""
         sites = self.flow.evidence.sites
+        others = {each.id for each in self._sites[site].targets} - {target.id}
         if self._caused is None:
             self._caused = Index(sites.cause)
         for made in self._caused.of(site):
@@ -283,7 +284,7 @@ class Provenance:
                 if target.kind == "type":
                     fits = initialises and self._initialises(callee, target.id)
                 elif target.kind == "method" and not initialises:
-                    fits = self._may_run(callee, target.id)
+                    fits = callee not in others and self._may_run(callee, target.id)
                 else:
                     fits = False
                 if fits:
@@ -540,7 +541,8 @@ class Provenance:
 
 
 def _relation(role: str, target: Target) -> str:
-    return "FieldObject" if role == api.GET_MEMBER and target.kind == "field" else _RELATIONS[role]
+    found = role in (api.GET_MEMBER, api.LIST_MEMBERS)
+    return "FieldObject" if found and target.kind == "field" else _RELATIONS[role]
 
 
 def _operand(role: str, operand: str) -> str:

@@ -29,6 +29,9 @@ from engine.specification import Specification
 from engine.specified import Specified
 
 LOADER = "java/lang/ClassLoader"
+# Of how many classes a call of getClass may return the members are listed. Of more, hardly any is meant: a call that
+# takes any object whatever takes thousands of methods then.
+LISTED = 32
 KNOWN_CLASSES = "known classes that class loaders of the program find"
 # Without rules, and in the JDK's code, these are analysed like any other method.
 _LIBRARY = (
@@ -40,7 +43,7 @@ _LIBRARY = (
     api.ALLOCATE,
     api.INITIALISE,
 )
-_BY_BODY = (api.RELATED, api.ARRAY_NEW)
+_BY_BODY = (api.RELATED, api.ARRAY_NEW, api.LIST_MEMBERS)
 # What a site returns, and what then is at an operand that this comes to.
 _FOUND: dict[type, Any] = {
     rel.ClassObject: rel.ClassAt,
@@ -90,6 +93,7 @@ class Reflection:
         self._dependents: dict[int, set[int]] = defaultdict(set)
         # By operand, the calls of getClass whose class objects come to it; whether they were found by direct flow.
         self._symbolic: dict[int, dict[int, bool]] = defaultdict(dict)
+        self._listing: set[int] = set()  # operands of calls that list members
         # What came to operands by direct flow since the rules were last run.
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
@@ -99,6 +103,8 @@ class Reflection:
         # Of what the program hands to the JDK, the rules that act on it run the initialisers; so they do of all for
         # which there are handles.
         self._closed: set[int] = set()
+        self._casts: list[rel.ResultCast] = []
+        self._asks_casts = False
         self._expected: dict[int, int] = {}  # of what classes are at it (`Confined.expects`)
         self._fresh_watches: list[int] = []
         self._linking: list[int] = []
@@ -179,7 +185,20 @@ class Reflection:
         """Tells the rules of casts of what reflective calls return."""
         inside = self._confined.covers(invoke.method[casts.site - invoke.site[0]])
         rows: Any = zip(casts.site.tolist(), casts.type.tolist(), inside.astype(int).tolist(), strict=True)
-        self.rules.add({rel.ResultCast: [rel.ResultCast(*row) for row in rows]})
+        self._casts += [rel.ResultCast(*row) for row in rows]
+        if self._asks_casts:
+            self.ask_casts()
+
+    def ask_casts(self) -> bool:
+        """Tells the rules of casts, from now on at once; returns whether there were any.
+
+        Casts come in when all else is done: so what a mode without them finds is found with them, though the members of
+        a class are listed or not as there are few (see LISTED).
+        """
+        self._asks_casts = True
+        casts, self._casts = self._casts, []
+        self.rules.add({rel.ResultCast: casts})
+        return bool(casts)
 
     @property
     def is_local(self) -> bool:
@@ -220,6 +239,8 @@ class Reflection:
                 self._effects.exact[site][position, index] = variable
 
     def _enter(self, each: Api, call: SiteCall, callee: int) -> None:
+        if each.role == api.LIST_MEMBERS:
+            call = self._own_operand(each, call)
         self.sites[call.site] = each, call
         if not self.counts(each):
             return
@@ -244,6 +265,8 @@ class Reflection:
             if not each.cut:
                 itself: Any = NONE
                 add({rel.OffsetCall: [rel.OffsetCall(site, itself, self._scope(each, call))]})
+        elif each.role == api.LIST_MEMBERS:
+            add({rel.ListMembers: [rel.ListMembers(site, each.sort, int(each.declared), subject)]})
         elif each.role == api.RELATED:
             add({rel.RelatedCall: [rel.RelatedCall(site, each.sort, subject)]})
         elif each.role == api.ARRAY_NEW:
@@ -260,6 +283,14 @@ class Reflection:
             self._enter_library(each, call, subject, named)
         else:
             self._enter_linking(each, call, callee, subject, named)
+
+    def _own_operand(self, each: Api, call: SiteCall) -> SiteCall:
+        """Returns a call that lists members with an operand of its own, to which fewer classes may come than to others."""
+        subject, own = call.argument(each.subject), self._constraints.fresh()
+        self._listing.add(own)
+        if subject >= 0:
+            self._constraints.add(schema.Assign, call.method, call.offset, subject, own)
+        return call._replace(arguments={**call.arguments, each.subject: own})
 
     def _enter_library(self, each: Api, call: SiteCall, subject: Any, named: Any) -> None:
         """Enters a call by which the library finds classes."""
@@ -488,10 +519,10 @@ class Reflection:
             inside = self._confined.operands.get(operand)
             if kind == RESULT and value in self._receivers:
                 if inside or value in self._symbolic[operand]:
-                    self._symbolic[operand][value] = True
                     listed = types.get(value) or types.setdefault(value, self._classes_of(value))
+                    self._symbolic[operand][value] = operand not in self._listing or len(listed) <= LISTED
                     confines = self._confined.confines if inside else lambda _: False
-                    for each in listed:
+                    for each in listed if self._symbolic[operand][value] else ():
                         if not confines(each):
                             self._arrive(rel.ClassAt(at, each))
             elif kind == RESULT and value in self.sites:

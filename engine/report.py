@@ -21,14 +21,19 @@ from engine.result import PARTIAL, RESOLVED, UNRESOLVED, NameSource, ReflectiveS
 TARGETS: dict[str, tuple[type, str, str]] = {
     api.FOR_NAME: (rel.ClassObject, "type", "type"),
     api.GET_MEMBER: (rel.MethodObject, "method", "method"),
+    api.LIST_MEMBERS: (rel.MethodObject, "method", "method"),
     api.CLASS_NEW: (rel.NewInstanceTarget, "method", "method"),
     api.CONSTRUCTOR_NEW: (rel.NewInstanceTarget, "method", "method"),
     api.INVOKE: (rel.ResolvedInvoke, "method", "method"),
     api.FIELD_GET: (rel.ResolvedField, "field", "field"),
     api.FIELD_SET: (rel.ResolvedField, "field", "field"),
 }
+ABSENT_REASONS = {
+    api.FOR_NAME: "class-absent", api.GET_MEMBER: "member-absent", api.LIST_MEMBERS: "member-absent",
+}  # fmt: skip
 UNKNOWN_REASONS = {
     api.FOR_NAME: "unknown-name",
+    api.LIST_MEMBERS: "unknown-class",
     api.CLASS_NEW: "unknown-class",
     api.CONSTRUCTOR_NEW: "unknown-constructor",
     api.INVOKE: "unknown-method",
@@ -156,4 +161,4 @@ def _reason(
     ]
     if empty:
         return f"no-{empty[0]}-arrives"
-    return {api.FOR_NAME: "class-absent", api.GET_MEMBER: "member-absent"}.get(each.role, "nothing-to-act-on")
+    return ABSENT_REASONS.get(each.role, "nothing-to-act-on")

@@ -24,6 +24,7 @@ from engine.specification import Specification
 _NAMED = (api.FOR_NAME, api.GET_MEMBER)
 _CALLS: dict[str, Any] = {
     api.CLASS_NEW: rel.NewInstanceCall,
+    api.LIST_MEMBERS: rel.ListMembers,
     api.CONSTRUCTOR_NEW: rel.ConstructorCall,
     api.INVOKE: rel.InvokeCall,
 }
@@ -85,6 +86,9 @@ class Specified:
                 yield from self._class_at(subject, owner)
             yield rel.GetMember(site, each.sort, int(each.declared), subject, operand)
             yield rel.StringAt(operand, name)
+        elif each.role == api.LIST_MEMBERS:
+            yield rel.ListMembers(site, each.sort, int(each.declared), operand)
+            yield from self._class_at(operand, text)
         elif each.role == api.CLASS_NEW:
             yield rel.NewInstanceCall(site, operand)
             yield from self._class_at(operand, text)

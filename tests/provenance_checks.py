@@ -107,6 +107,12 @@ class Columns:
         words = rows.word[span][rows.key[span] == obj >> 6]
         return any((int(word) >> (obj & 63)) & 1 for word in words)
 
+    def returned(self, site: int) -> set[int]:
+        """Returns the pointers to what rules have a call return: its result, and the elements of an array that it lists."""
+        result = int(self.evidence.sites.result[site])
+        stores = self.evidence.facts[schema.ArrayStore]
+        return {result, *stores.source[(stores.base == result) & (result >= 0)].tolist()}
+
     def _columns_of(self, name: str) -> list[Int32] | None:
         evidence = self.evidence
         if name == "Calls":
@@ -230,10 +236,12 @@ class Known(NamedTuple):
 def known(run: Run) -> Known:
     """Returns what explanations of a run are checked with."""
     operands = {each.site: {*each.operands.values()} - {NONE} for each in run.result.reflective}
+    columns = Columns(evidence(run), run.result.derived)
     returning: dict[int, list[int]] = defaultdict(list)
     for site in operands:
-        returning[int(run.result.sites.result[site])].append(site)
-    return Known(Columns(evidence(run), run.result.derived), run.names, operands, returning)
+        for pointer in columns.returned(site):
+            returning[pointer].append(site)
+    return Known(columns, run.names, operands, returning)
 
 
 def check_explanation(known: Known, site: int, document: dict[str, Any]) -> int:
@@ -314,9 +322,11 @@ def check_place(columns: Columns, names: Names, step: dict[str, Any], facts: lis
 
 def place_of(columns: Columns, fact: Fact) -> Iterator[tuple[int, int]]:
     """Yields (method, offset) of what a fact is about."""
-    sites = columns.evidence.sites
+    sites, objects = columns.evidence.sites, columns.evidence.objects
     relation = getattr(schema, fact.relation, None)
     if fact.relation == "PointsTo":
+        if int(objects.kind[fact.row[1]]) == heap.CLASS_OF:
+            yield int(objects.method[fact.row[1]]), int(objects.offset[fact.row[1]])
         return
     if relation is None or "site" in schema.columns_of(relation):
         yield int(sites.method[fact.row[0]]), int(sites.offset[fact.row[0]])
@@ -390,7 +400,7 @@ class Walk:
         if after is not None:
             self._computes(step, after)
         elif rule != NONE:
-            assert self.at == self._evidence.sites.result[rule], step
+            assert self.at in self._columns.returned(rule), step
         elif fact.relation == "PointsTo":
             self._provided(step)
 

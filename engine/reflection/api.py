@@ -31,17 +31,11 @@ GET_FIELD, GET_STATIC, PUT_FIELD, PUT_STATIC, CALL_VIRTUAL, CALL_STATIC, CALL_SP
     range(1, 10)
 )
 # Roles.
-FOR_NAME, GET_MEMBER, CLASS_NEW, CONSTRUCTOR_NEW, INVOKE, FIELD_GET, FIELD_SET, RELATED, ARRAY_NEW = (
-    "class-by-name",
-    "member",
-    "class-new-instance",
-    "constructor-new-instance",
-    "invoke",
-    "field-get",
+FOR_NAME, GET_MEMBER, LIST_MEMBERS, CLASS_NEW, CONSTRUCTOR_NEW, INVOKE, FIELD_GET, FIELD_SET = (
+    "class-by-name", "member", "members", "class-new-instance", "constructor-new-instance", "invoke", "field-get",
     "field-set",
-    "related-class",
-    "array-new-instance",
-)
+)  # fmt: skip
+RELATED, ARRAY_NEW = "related-class", "array-new-instance"
 SERVICE, ANNOTATION, PROXY, ENUM_CONSTANTS, RESOURCE_BUNDLE, ALLOCATE = (
     "service", "annotation", "proxy", "enum-constants", "resource-bundle", "allocate",
 )  # fmt: skip
@@ -105,6 +99,12 @@ API: tuple[Api, ...] = (
     *(
         Api(CLASS, f"get{infix}Field", f"({_STRING})L{FIELD};", GET_MEMBER, 0, 1,
             sort="field", declared=bool(infix))
+        for infix in ("", "Declared")
+    ),
+    *(
+        Api(CLASS, f"get{infix}{sort.capitalize()}s", f"()[L{owner};", LIST_MEMBERS, 0, sort=sort,
+            declared=bool(infix), returns=owner)
+        for sort, owner in (("method", METHOD), ("constructor", CONSTRUCTOR), ("field", FIELD))
         for infix in ("", "Declared")
     ),
     Api(CLASS, "getSuperclass", f"()L{CLASS};", RELATED, 0, sort="superclass"),

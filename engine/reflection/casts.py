@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cypher.program import JDK, Program
-from engine.reflection.papers import LIVSHITS
+from cypher.schema import CallSite
+from engine.reflection.papers import JAVA, LIVSHITS
 from engine.reflection.relations import (
     ClassObject,
     ConstructorCall,
     ForName,
     GetMember,
+    ListMembers,
     NewInstanceCall,
     ResultCast,
     UnknownAt,
@@ -66,9 +68,35 @@ def cast_constructor(
                            ret(ic, vc).
     """
     for site, operand in joined(sites, unknown, receiver="pointer"):
-        for member in lookups.where(site=operand.made):
-            if member.sort == "constructor":
-                for found in classes.where(pointer=member.receiver):
-                    if names.where(site=found.made):
-                        for type_ in _cast_types(casts, site.site, program):
-                            yield ClassObject(found.made, type_)  # type: ignore[arg-type]
+        for finder in _finders(lookups.where(site=operand.made), classes, names):
+            for type_ in _cast_types(casts, site.site, program):
+                yield ClassObject(finder, type_)  # type: ignore[arg-type]
+
+
+@rule("classObjects.casts.listed", JAVA)
+def cast_listed_constructor(
+    sites: Table[ConstructorCall], unknown: Table[UnknownAt], casts: Table[ResultCast],
+    lists: Table[ListMembers], classes: Table[UnknownAt], names: Table[ForName], program: Program,
+) -> Iterator[ClassObject]:  # fmt: skip
+    """Likewise, if the constructor is one of those that the class lists.
+
+    classObjects(ic, t) :- calls(i, "Constructor.newInstance"), actual(i, 0, v), points-to(v, n), ret(i, vret),
+                           cast(_, tc, vret), subtype(t, tc), calls(ig, "Class.getConstructors"),
+                           points-to(vg[…], n), ret(ig, vg), actual(ig, 0, w), points-to(w, c), unresolved(ic),
+                           points-to(vc, c), ret(ic, vc).
+    """
+    for site, operand in joined(sites, unknown, receiver="pointer"):
+        for finder in _finders(lists.where(site=operand.made), classes, names):
+            for type_ in _cast_types(casts, site.site, program):
+                yield ClassObject(finder, type_)  # type: ignore[arg-type]
+
+
+def _finders(
+    calls: Iterable[GetMember | ListMembers], classes: Table[UnknownAt], names: Table[ForName]
+) -> Iterator[CallSite]:
+    """Yields the calls that find by name the unknown classes whose constructors `calls` find."""
+    for call in calls:
+        if call.sort == "constructor":
+            for found in classes.where(pointer=call.receiver):
+                if names.where(site=found.made):
+                    yield found.made

@@ -17,6 +17,7 @@ from engine.reflection.relations import (
     ClassAt,
     FieldObject,
     GetMember,
+    ListMembers,
     MethodObject,
     ParameterClass,
     ParameterClasses,
@@ -153,3 +154,45 @@ def unknown_member(sites: Table[GetMember], operands: Table[UnknownAt]) -> Itera
     for column in ("receiver", "name"):
         for site, operand in joined(sites, operands, **{column: "pointer"}):
             yield UnknownObject(site.site, operand.pointer)
+
+
+@rule("listedMethods", JAVA)
+def listed_methods(
+    sites: Table[ListMembers], classes: Table[ClassAt], members: Members
+) -> Iterator[MethodObject]:
+    """Finds what `get[Declared]Methods` and `get[Declared]Constructors` list.
+
+    methodObject(h, m) :- calls(i, "Class.getMethods"), freshi2h(i, h), actual(i, 0, v), points-to(v, c),
+                          classObject(c, t), method(t, m).
+    """
+    for site, found in joined(sites, classes, receiver="pointer"):
+        if site.sort in ("method", "constructor"):
+            for method in members.listed(found.type, site.sort, bool(site.declared)):
+                yield MethodObject(site.site, method)  # type: ignore[arg-type]
+
+
+@rule("listedFields", JAVA)
+def listed_fields(
+    sites: Table[ListMembers], classes: Table[ClassAt], members: Members
+) -> Iterator[FieldObject]:
+    """Finds what `get[Declared]Fields` lists.
+
+    fieldObject(h, f) :- calls(i, "Class.getFields"), freshi2h(i, h), actual(i, 0, v), points-to(v, c),
+                         classObject(c, t), field(t, f).
+    """
+    for site, found in joined(sites, classes, receiver="pointer"):
+        if site.sort == "field":
+            for field in members.listed(found.type, site.sort, bool(site.declared)):
+                yield FieldObject(site.site, field)  # type: ignore[arg-type]
+
+
+@rule("unknownListed", JAVA)
+def unknown_listed(sites: Table[ListMembers], operands: Table[UnknownAt]) -> Iterator[UnknownObject]:
+    """Keeps the members of an unknown class as the unknown member object m^u.
+
+    Method[] a = c.getMethods()    c^u ∈ pt(c)
+    ------------------------------------------
+                 m^u ∈ pt(a[…])
+    """
+    for site, operand in joined(sites, operands, receiver="pointer"):
+        yield UnknownObject(site.site, operand.pointer)

@@ -16,11 +16,11 @@ _JAVA = (
 _LOCAL = (*_JAVA, "classObjects.local", "calls.clinit", "newInstanceTargets.local")
 _POINTS_TO = (
     *_JAVA, "classObjects", "calls.clinit", "P-ForName", "relatedClass", "unknownRelated", "newArray",
-    "memberCandidate", "constructorTypes", "methodObject",
-    "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke", "handleCandidate", "handleObject", "P-Lookup",
-    "unreflect", "unreflectVarHandle", "P-Unreflect", "methodType",
+    "memberCandidate", "constructorTypes", "methodObject", "listedMethods", "listedFields", "unknownListed",
+    "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
+    "handleCandidate", "handleObject", "P-Lookup", "unreflect", "unreflectVarHandle", "P-Unreflect", "methodType",
 )  # fmt: skip
-_CASTS = (*_POINTS_TO, "classObjects.casts.1", "classObjects.casts.2")
+_CASTS = (*_POINTS_TO, "classObjects.casts.1", "classObjects.casts.2", "classObjects.casts.listed")
 NOTHING, LOCAL, POINTS_TO, CASTS, SOUND = "none", "local", "points-to", "casts", "sound"
 # `sound` is `casts` with what the user specifies (§ 6.2 of the paper).
 MODES: dict[str, tuple[str, ...]] = {

@@ -145,6 +145,19 @@ class Members:
             if declared or self.program.flags_of_method(method) & PUBLIC:
                 yield method
 
+    def listed(self, type_: int, sort: str, declared: bool) -> Iterator[int]:
+        """Yields what `get[Declared]Methods`, `…Constructors` or `…Fields` lists, as `sort` says."""
+        if type_ < 0:
+            return
+        if sort == "constructor":
+            yield from self.constructors(type_, declared)
+        elif sort == "method":
+            for name, methods in self.methods_by_name(type_, declared).items():
+                yield from methods if not name.startswith("<") else ()
+        else:
+            for found in self.fields_by_name(type_, declared).values():
+                yield from found
+
     def fields(self, type_: int, names: Collection[str], declared: bool) -> Iterator[int]:
         """Yields the fields that `get[Declared]Field(name)` finds for `names` (JVMS 5.4.3.2 for the public ones)."""
         if type_ >= 0:

@@ -123,6 +123,15 @@ class GetMember(NamedTuple):
     name: Variable
 
 
+class ListMembers(NamedTuple):
+    """Holds if `site` asks the class at `receiver` for all its members of a sort; `sort` and `declared` as in GetMember."""
+
+    site: CallSite
+    sort: str
+    declared: int
+    receiver: Variable
+
+
 class ParameterClasses(NamedTuple):
     """Holds if `site` asks for a member with exactly `length` parameter classes."""
 

@@ -12,6 +12,7 @@ from cli.exits import Failure
 from cli.run import Run
 from cli.specification import Line, Point, read
 from engine.reflection.modes import MODES
+from engine.reflective import LISTED
 from tests.cli.conftest import Heliograph, compiled
 
 PROGRAM = """package demo;
@@ -219,6 +220,32 @@ def test_explanations_say_why_a_call_is_open(runs: Path, heliograph: Heliograph)
         heliograph("explain", "--run", runs / "casts", "demo.Main.raw:16", "--format", "json").output
     )
     assert (document[0]["causes"], document[0]["inputs"]) == (["cast-in-caller", "only-input"], ["argument"])
+
+
+LISTER = f"""package demo;
+
+public class Lister {{
+    public static void main(String[] arguments) {{
+        few(new C0());
+        {" ".join(f"many(new C{each}());" for each in range(LISTED + 1))}
+    }}
+    static void few(Object any) {{ any.getClass().getMethods(); }}
+    static void many(Object any) {{ any.getClass().getMethods(); }}
+}}
+{" ".join(f"class C{each} {{}}" for each in range(LISTED + 1))}
+"""
+
+
+def test_members_of_too_many_classes_are_not_listed(
+    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph
+) -> None:
+    program = compiled(tmp_path, jdk, javac, Lister=LISTER)
+    run = tmp_path / "run"
+    assert heliograph("analyze", program, "--main", "demo.Lister", "--jdk", jdk, "--out", run).code == 0
+    assert open_calls(heliograph, run) == {"many:9 getMethods": ("unresolved", ["many-classes"])}
+    told = heliograph("explain", "--run", run, "demo.Lister.many:9").output
+    assert "open: it lists the members of an object that may be of too many classes" in told
+    assert "the class is that of an object, say a new demo.C0" in told
 
 
 FINDER = """package found;
