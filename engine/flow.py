@@ -132,6 +132,7 @@ class Flow:
         self.pointer_of_static = {field: pointer for pointer, field in self.field_of_static.items()}
         self._indices: dict[tuple[FactRelation, str], Index] = {}
         self._above: dict[int, set[int]] = {}
+        self._called: dict[int, set[int]] = {}
 
     def rows_into(self, pointer: int) -> Iterator[tuple[Relation, int]]:
         """Yields (relation, row) of what puts something into a variable; RETURN and THROWN have sites as rows."""
@@ -193,7 +194,7 @@ class Flow:
     def is_overridden(self, site: int, callee: int, obj: int) -> bool:
         """Returns whether a virtual call runs another of its methods on an object, one that overrides `callee`."""
         type_, declaring = int(self.evidence.objects.type[obj]), self._declaring(callee)
-        candidates = {*self.evidence.declaring[self._place[self.callees(site)]].tolist()}
+        candidates = self._classes_called(site)
         above = type_
         while above >= 0:
             # A method of a superclass hides those of interfaces (JVMS 5.4.6).
@@ -202,6 +203,12 @@ class Flow:
             above = int(self.evidence.superclass[above])
         others = candidates & self._supertypes(type_) - {declaring}
         return any(declaring in self._supertypes(each) for each in others)
+
+    def _classes_called(self, site: int) -> set[int]:
+        """Returns the classes that declare the methods which a call runs."""
+        if site not in self._called:
+            self._called[site] = {*self.evidence.declaring[self._place[self.callees(site)]].tolist()}
+        return self._called[site]
 
     def _declaring(self, method: int) -> int:
         return int(self.evidence.declaring[self._place[method]])

@@ -199,11 +199,17 @@ class Changed:
                 row.site for row in self._reflection.rules.tables[made] if self.fixture_at(row.site) == name
             ]
             yield from (relation(pointer, call) for pointer in pointers for call in calls)
-        elif relation not in (rel.ParameterClasses, rel.LookupCall, rel.ForName, rel.GetMember):
+        elif relation not in (
+            rel.ParameterClasses,
+            rel.LookupCall,
+            rel.ForName,
+            rel.GetMember,
+            rel.ListMembers,
+        ):
             tables = self._reflection.rules.tables
             finders = [
                 row.site
-                for each in (rel.ForName, rel.GetMember)
+                for each in (rel.ForName, rel.GetMember, rel.ListMembers)
                 for row in tables[each]
                 if self.fixture_at(row.site) == name
             ]
