@@ -13,7 +13,7 @@ from cli.evidence import evidence
 from cli.naming import Names
 from cli.run import Run
 from cypher import schema
-from cypher.schema import NONE, Int32, Int64
+from cypher.schema import NONE, STATIC, Int32, Int64
 from engine import flow, heap
 from engine.chains import Chain
 from engine.flow import Evidence, Fact, Flow
@@ -158,7 +158,15 @@ def check_flows(columns: Columns) -> None:
     """Asserts that whatever flows unfiltered arrives: the target's set holds the source's."""
     filtered = {flow.CAST, flow.CATCH, flow.UNCAUGHT, flow.RECEIVER}
     pointers = len(columns.evidence.points_to.representative)
+    evidence = columns.evidence
+    arguments = evidence.facts[schema.Argument]
+    receiving = (arguments.position == 0) & (evidence.sites.kind[arguments.site] != STATIC)
+    # (of receivers only those of the method's class come back)
+    results = evidence.sites.result[arguments.site[receiving]]
+    back = set(zip(arguments.variable[receiving].tolist(), results.tolist(), strict=True))
     for kind, source, target in columns.all_flows:
+        if kind == flow.PASSED and (source, target) in back:
+            continue
         if kind not in filtered and max(source, target) < pointers:
             here, there = (_untracked(columns, each) for each in (source, target))
             assert here <= there, (kind, source, target)
