@@ -8,7 +8,7 @@ from cypher.program import MethodRows, TypeRows
 from cypher.schema import STATIC, Int32, Int64
 from engine.kernel import closure, doors, paths  # noqa: F401 compiled with the rest
 from engine.kernel import state as pools
-from engine.kernel.state import Capacity, State, new_state
+from engine.kernel.state import Capacity, State, new_state, roomy_state
 from engine.solver import PointsToRows, Statistics
 
 # The hash tables begin with so many slots: a power of two.
@@ -36,11 +36,10 @@ class KernelSolver:
         ratio: float = 0.25,
         least: int = 20000,
     ) -> None:
-        capacity = capacity or Capacity()
-        self._state: State = new_state(capacity)
+        self._state: State = new_state(capacity) if capacity else roomy_state()
         count = self._state.counters
         count[pools.OBJECT_TYPE], count[pools.CLASS_TYPE] = object_type, class_type
-        slots = min(SLOTS, 1 << (capacity.nodes.bit_length() - 1))
+        slots = min(SLOTS, 1 << (self._state.graph.node.size.bit_length() - 1))
         count[pools.FIELD_SLOTS] = count[pools.CHOICE_SLOTS] = count[pools.CALL_SLOTS] = slots
         self._waiting, self._ratio, self._least = waiting, ratio, least
         self._taken = 0

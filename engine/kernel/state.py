@@ -7,6 +7,7 @@ such fields hold the index plus one.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import sys
 from typing import Any, NamedTuple
@@ -213,6 +214,10 @@ class State(NamedTuple):
     counters: Array
 
 
+# Without it, Linux refuses what is larger than its memory, and to fork. Python names it from 3.13 on.
+_UNCOMMITTED = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+
+
 def reserve(shape: tuple[int, ...] | int, dtype: DTypeLike) -> Array:
     """Returns a zeroed array whose memory is committed only where it is touched."""
     kind = np.dtype(dtype)
@@ -220,7 +225,7 @@ def reserve(shape: tuple[int, ...] | int, dtype: DTypeLike) -> Array:
     size = max(cells * kind.itemsize, 1)
     if sys.platform == "win32":
         return np.zeros(shape, kind)
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _UNCOMMITTED
     return np.frombuffer(mmap.mmap(-1, size, flags=flags), kind, cells).reshape(shape)
 
 
@@ -234,6 +239,29 @@ class Capacity(NamedTuple):
     types: int = 1 << 20
     methods: int = 1 << 23
     masks: int = 1 << 15
+
+
+def roomy_state() -> State:
+    """Returns an empty state with all the room of `Capacity`, or a part of what the system lets a process reserve."""
+    try:
+        return new_state(Capacity())
+    except OSError:  # a limit of address space, or a system that commits what it hands out
+        return _small_state()
+
+
+def _small_state() -> State:
+    """Returns an empty state that leaves others at least half of what could be reserved."""
+    for halvings in range(1, 16):
+        with contextlib.suppress(OSError):
+            new_state(_part(halvings))
+            return new_state(_part(halvings + 1))
+    raise MemoryError
+
+
+def _part(halvings: int) -> Capacity:
+    whole = Capacity()
+    large = {name: getattr(whole, name) >> halvings for name in ("nodes", "words", "edges", "masks")}
+    return whole._replace(**large)
 
 
 def new_state(capacity: Capacity) -> State:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -46,6 +52,41 @@ def test_each_full_pool_is_reported_and_stays_so(field: str) -> None:
     assert solver.add_objects(np.zeros(1, np.int32)) == -1
     assert solver.class_objects(np.zeros(1, np.int32)).tolist() == [-1]
     assert solver.solve(1 << 40) == EXHAUSTED
+
+
+@pytest.fixture
+def limited() -> Iterator[None]:
+    """Leaves this process 6 GiB of addresses to take."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    taken = int(Path("/proc/self/statm").read_bytes().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (taken + (6 << 30), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux says of processes")
+@pytest.mark.usefixtures("limited")
+def test_it_makes_do_with_the_room_that_it_gets() -> None:
+    solver = KernelSolver(OBJECT, CLASS)
+    assert solver._state.rows.known.size < Capacity().words
+    assert np.zeros(1 << 30, np.uint8).size  # there is room for others
+    assert Feeder(solver, random_program(0)).run()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux says of processes")
+def test_what_is_reserved_counts_only_where_it_is_touched() -> None:
+    """Else Linux refuses pools larger than its memory, and forks of a process that has them."""
+    state = KernelSolver(OBJECT, CLASS)._state
+    start = state.rows.known.ctypes.data
+    inside, flags = False, ""
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if found := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):
+            inside = int(found[1], 16) <= start < int(found[2], 16)
+        elif inside and line.startswith("VmFlags:"):
+            flags = line
+    assert flags
+    assert "ac" not in flags.split()
 
 
 @given(program=programs(), script=scripts, before=st.integers(0, 40))
