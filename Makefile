@@ -31,7 +31,7 @@ fast: $(READY)  ## tests that take seconds
 	$(PYTEST) -m "not slow"
 
 slow: $(READY)  ## whole archives, whole programs, other implementations
-	$(PYTEST) -m slow --durations=40
+	$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m slow --durations=40  # (they wait for servers half of the time)
 
 format: $(READY)  ## lay the code out
 	$(BIN)/ruff check --fix

@@ -35,7 +35,6 @@ CAUSES = {
     CAST_IN_CALLER: "what is made of the class is cast in other methods only",
     NOT_ASKED: "what is made of the class is cast on every way, which mode casts makes use of",
 }
-_ASKING = (modes.CASTS, modes.SOUND)
 _MAKERS = (api.CLASS_NEW, api.CONSTRUCTOR_NEW)
 _COPIES = [KINDS.index(each) for each in (flow.ASSIGN, flow.RETURN)]
 
@@ -61,7 +60,7 @@ class Casts:
         open_ = [each for each in makers if each not in self._cast_on_every_way]
         if not open_:
             # What is done besides is no call that is listed: `getSuperclass`, say.
-            return OTHER_USE if self._run.result.mode in _ASKING else NOT_ASKED
+            return OTHER_USE if self._run.result.mode in modes.ASKING_CASTS else NOT_ASKED
         met = [self._met(each) for each in open_]
         if not all(met):
             return NO_CAST

@@ -41,14 +41,17 @@ class Openings:
         """Returns why a call is open, out of CAUSES: what casts don't tell, and on what it depends."""
         if site.status == RESOLVED or site.reason in _OF_MODE:
             return ()
-        unknown = [each.obj for each in site.sources if each.kind == "unknown"]
-        of_objects = [self._objects.kind[each] == heap.CLASS_OF for each in unknown if each >= 0]
-        if site.role == api.LIST_MEMBERS and of_objects and all(of_objects):
+        if site.role == api.LIST_MEMBERS and self._is_of_objects(site):
             return (MANY_CLASSES,)
         is_known = site.targets or any(each.kind == "constant" for each in site.sources)
         needed = INPUT if is_known else ONLY_INPUT
         depends = needed if NONE in self._makers(site) else OPEN_CALL
         return (*filter(None, [self.casts.cause(site)]), depends)
+
+    def _is_of_objects(self, site: ReflectiveSite) -> bool:
+        """Returns whether all that is unknown of a call are classes of objects."""
+        unknown = [each.obj for each in site.sources if each.kind == "unknown" and each.obj >= 0]
+        return bool(unknown) and all(self._objects.kind[each] == heap.CLASS_OF for each in unknown)
 
     def first(self, wanted: Iterable[ReflectiveSite]) -> list[ReflectiveSite]:
         """Returns the open calls on which those that are `wanted` depend, and to which something comes that no other returned."""

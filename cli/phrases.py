@@ -217,19 +217,21 @@ class Phrases:
         """Returns what a reflective call does by the rule; `called` is the API method."""
         derived = inference.derived
         short = ".".join(called.rsplit(".", 2)[-2:])
+        finds = "lists" if inference.role == api.LIST_MEMBERS else "finds"
         if derived.relation == "UnknownObject":
             return f"{short} returns something unknown"
         if derived.relation == "MethodObject":
             what = self._names.method(derived.detail)
-            if inference.role == api.LIST_MEMBERS:
-                return f"{short} lists {shown(str(what))}"
-            by = "in that class" if what.name == "<init>" else "by that class and name"
-            return f"{short} finds {shown(str(what))} {by}"
+            by = " by that class and name"
+            if finds == "lists":
+                by = ""
+            elif what.name == "<init>":
+                by = " in that class"
+            return f"{short} {finds} {shown(str(what))}{by}"
         if derived.relation == "ClassObject":
             return f"{short} {_RESULTS[derived.relation].format(self._type(derived.detail))}"
         if derived.relation in ("FieldObject", "ResolvedField"):
             verb = "writes" if inference.role == api.FIELD_SET else "reads"
-            found = "lists" if inference.role == api.LIST_MEMBERS else "finds"
-            result = found if derived.relation == "FieldObject" else verb
+            result = finds if derived.relation == "FieldObject" else verb
             return f"{short} {result} field {shown(self._names.field(derived.detail))}"
         return f"{short} {_RESULTS[derived.relation].format(shown(str(self._names.method(derived.detail))))}"

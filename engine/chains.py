@@ -153,7 +153,7 @@ class Chains:
                 continue
             if origin is not None:
                 return origin
-        return self._by_list(pointer, obj) or self._by_native(pointer, obj)
+        return self._by_list(pointer, obj, hops) or self._by_native(pointer, obj)
 
     def _by_fact(self, relation: FactRelation, row: int, pointer: int, obj: int) -> Origin | None:
         objects, rows = self._flow.evidence.objects, self._flow.evidence.facts[relation]
@@ -235,21 +235,17 @@ class Chains:
             return None
         return Origin(SOURCE, pointer, method, offset, (put, Fact("Calls", (site, callee))), site, callee)
 
-    def _by_list(self, pointer: int, obj: int) -> Origin | None:
+    def _by_list(self, pointer: int, obj: int, hops: Hops) -> Origin | None:
         """Returns the origin of a member object that is in an array that a reflective call returns."""
-        objects, sites = self._flow.evidence.objects, self._flow.evidence.sites
-        made, payload = _MADE.get(int(objects.kind[obj]), ""), int(objects.payload[obj])
         stores = self._flow.evidence.facts[schema.ArrayStore]
-        if not made or next(self._flow.rows_into(pointer), None) is not None:
+        made = _MADE.get(int(self._flow.evidence.objects.kind[obj]))
+        if made is None or next(self._flow.rows_into(pointer), None) is not None:
             return None
         for row in self._flow.rows_of(schema.ArrayStore, "source", pointer):
             for relation, site in self._flow.rows_into(int(stores.base[row])):
-                if relation == RETURN and int(sites.cut[site]) and self._marks.derives(site, made, payload):
-                    facts = (Fact(made, (site, payload)),) if made in _FOUND else ()
-                    return Origin(
-                        RULE, pointer, int(sites.method[site]), int(sites.offset[site]),
-                        (*facts, Fact("PointsTo", (pointer, obj))), site, relation=made,
-                    )  # fmt: skip
+                origin = self._by_call(site, pointer, obj, hops) if relation == RETURN else None
+                if origin is not None and origin.kind == RULE:
+                    return origin
         return None
 
     def _by_native(self, pointer: int, obj: int) -> Origin | None:

@@ -104,7 +104,7 @@ class Reflection:
         # which there are handles.
         self._closed: set[int] = set()
         self._casts: list[rel.ResultCast] = []
-        self._asks_casts = False
+        self._asks_casts = mode not in modes.ASKING_CASTS  # (else not yet: see `ask_casts`)
         self._expected: dict[int, int] = {}  # of what classes are at it (`Confined.expects`)
         self._fresh_watches: list[int] = []
         self._linking: list[int] = []
@@ -211,7 +211,7 @@ class Reflection:
 
     def openness(self) -> Openness:
         """Returns which calls are open."""
-        bounding = self._mode in (modes.CASTS, modes.SOUND)
+        bounding = self._mode in modes.ASKING_CASTS
         return Openness(self.rules, self.sites, self.specified.operands, self.specified.answered, bounding)
 
     def on_constants(self, facts: Facts) -> None:

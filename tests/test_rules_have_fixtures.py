@@ -48,6 +48,7 @@ from tests.fixture_harness import (
 
 FIXTURES = fixtures()
 BY_NAME = {each.name: each for each in FIXTURES}
+_FINDERS = (rel.ForName, rel.GetMember, rel.ListMembers)  # calls that find classes and members
 
 
 class Change(NamedTuple):
@@ -199,19 +200,10 @@ class Changed:
                 row.site for row in self._reflection.rules.tables[made] if self.fixture_at(row.site) == name
             ]
             yield from (relation(pointer, call) for pointer in pointers for call in calls)
-        elif relation not in (
-            rel.ParameterClasses,
-            rel.LookupCall,
-            rel.ForName,
-            rel.GetMember,
-            rel.ListMembers,
-        ):
+        elif relation not in (rel.ParameterClasses, rel.LookupCall, *_FINDERS):
             tables = self._reflection.rules.tables
             finders = [
-                row.site
-                for each in (rel.ForName, rel.GetMember, rel.ListMembers)
-                for row in tables[each]
-                if self.fixture_at(row.site) == name
+                row.site for each in _FINDERS for row in tables[each] if self.fixture_at(row.site) == name
             ]
             yield from self._has[name].rows(relation, pointers, {row.site for row in rows}, finders)
 

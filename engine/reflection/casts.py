@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cypher.program import JDK, Program
-from cypher.schema import CallSite
 from engine.reflection.papers import JAVA, LIVSHITS
 from engine.reflection.relations import (
     ClassObject,
@@ -68,9 +68,8 @@ def cast_constructor(
                            ret(ic, vc).
     """
     for site, operand in joined(sites, unknown, receiver="pointer"):
-        for finder in _finders(lookups.where(site=operand.made), classes, names):
-            for type_ in _cast_types(casts, site.site, program):
-                yield ClassObject(finder, type_)  # type: ignore[arg-type]
+        types = _cast_types(casts, site.site, program)
+        yield from _of_finders(types, lookups.where(site=operand.made), classes, names)
 
 
 @rule("classObjects.casts.listed", JAVA)
@@ -86,17 +85,23 @@ def cast_listed_constructor(
                            points-to(vc, c), ret(ic, vc).
     """
     for site, operand in joined(sites, unknown, receiver="pointer"):
-        for finder in _finders(lists.where(site=operand.made), classes, names):
-            for type_ in _cast_types(casts, site.site, program):
-                yield ClassObject(finder, type_)  # type: ignore[arg-type]
+        types = _cast_types(casts, site.site, program)
+        yield from _of_finders(types, lists.where(site=operand.made), classes, names)
 
 
-def _finders(
-    calls: Iterable[GetMember | ListMembers], classes: Table[UnknownAt], names: Table[ForName]
-) -> Iterator[CallSite]:
-    """Yields the calls that find by name the unknown classes whose constructors `calls` find."""
-    for call in calls:
-        if call.sort == "constructor":
-            for found in classes.where(pointer=call.receiver):
-                if names.where(site=found.made):
-                    yield found.made
+def _of_finders(
+    types: Iterable[int],
+    calls: Iterable[GetMember | ListMembers],
+    classes: Table[UnknownAt],
+    names: Table[ForName],
+) -> Iterator[ClassObject]:
+    """Yields `types` as what those calls return that find by name the unknown classes whose constructors `calls` find."""
+    finders = [
+        found.made
+        for call in calls
+        if call.sort == "constructor"
+        for found in classes.where(pointer=call.receiver)
+        if names.where(site=found.made)
+    ]
+    if finders:
+        yield from itertools.starmap(ClassObject, itertools.product(finders, types))

@@ -30,6 +30,7 @@ MODES: dict[str, tuple[str, ...]] = {
     CASTS: _CASTS,
     SOUND: _CASTS,
 }
+ASKING_CASTS = (CASTS, SOUND)
 DEFAULT = POINTS_TO
 # The modes of Livshits, Whaley and Lam, in the order of their tables.
 LIVSHITS = (NOTHING, LOCAL, POINTS_TO, CASTS, SOUND)
