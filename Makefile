@@ -4,7 +4,7 @@ PROFILE ?= everyday
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
-PYTEST := $(BIN)/pytest --hypothesis-profile=$(PROFILE) -n auto --maxprocesses=4 --dist=loadfile
+PYTEST := $(BIN)/pytest --hypothesis-profile=$(PROFILE) -n auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 .PHONY: demo test lint fast slow format docs bench bench-small fuzz fuzz-release lock clean
 .NOTPARALLEL:
@@ -31,7 +31,7 @@ fast: $(READY)  ## tests that take seconds
 	$(PYTEST) -m "not slow"
 
 slow: $(READY)  ## whole archives, whole programs, other implementations
-	$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m slow --durations=40  # (they wait for servers half of the time)
+	$(PYTEST) -m slow --durations=40
 
 format: $(READY)  ## lay the code out
 	$(BIN)/ruff check --fix

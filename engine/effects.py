@@ -145,7 +145,10 @@ class Effects:
         )
 
     def _create(self, row: rel.NewInstanceTarget) -> None:
-        """A new object flows to the result, its constructor runs on it."""
+        """A new object flows to the result, its constructor runs on it (Livshits, Whaley, Lam, § 5.2.3).
+
+        calls.init: calls(i, m) :- newInstanceTargets(i, t), m = t + ".<init>".
+        """
         each, call = self.sites[row.site]
         constraints = self._constraints
         declaring = self._program.name_of_method(row.method)[0]
@@ -169,7 +172,16 @@ class Effects:
         return self._metaobjects[key]
 
     def _invoke(self, row: rel.ResolvedInvoke) -> None:
-        """The receiver, the elements of the argument array, the result and what is thrown flow as in a call."""
+        """The receiver, the elements of the argument array, the result and what is thrown flow as in a call (§ 5.2.5).
+
+        assign.receiver: assign(v1, v2) :- resolvedInvoke(i, m), formal(m, 0, v1), actual(i, 1, v2).
+        assign.return: assign(v1, v2) :- resolvedInvoke(i, m), ret(i, v1), mret(m, v2).
+        points-to.arguments: points-to(v, h) :- resolvedInvoke(i, m), formal(m, z, v), z > 0, actual(i, 2, v2),
+                                                points-to(v2, h2), hpoints-to(h2, "null", h).
+
+        Differs: a receiver is of the class of m or below it and dispatches; elements of an array that the method makes
+        itself are arguments by their index, other elements where their classes allow.
+        """
         each, call = self.sites[row.site]
         constraints, program = self._constraints, self._program
         declaring, _, descriptor = program.name_of_method(row.method)
@@ -256,7 +268,13 @@ class Effects:
         return inner
 
     def _access(self, row: rel.ResolvedField) -> None:
-        """Loads or stores the field, of the objects at the receiver or the static one; field -1: array elements."""
+        """Loads or stores the field, of the objects at the receiver or the static one (§ 5.2.6); field -1: array elements.
+
+        load: load(v1, f, v2) :- calls(i, "Field.get"), actual(i, 0, v), points-to(v, h), fieldObject(h, f),
+                                 actual(i, 1, v1), ret(i, v2).
+        store: store(v1, f, v2) :- calls(i, "Field.set"), actual(i, 0, v), points-to(v, h), fieldObject(h, f),
+                                   actual(i, 1, v1), actual(i, 2, v2).
+        """
         each, call = self.sites[row.site]
         program = self._program
         base, last = call.argument(each.target), max(call.arguments, default=0)

@@ -15,7 +15,9 @@ the fixture's own class in front. Methods count if they contain `Probe.reached()
 named by any expectation must not be called.
 
 A header may name rules for reflection: `Positive:` those without which the fixture fails, `Negative:` those that
-make it fail if they take everything in it for what is at the operands of its calls.
+make it fail if they take everything in it for what is at the operands of its calls. So it may name the updates of
+the program's relations that `Effects` does. Rules in Cypher derive something of a positive fixture, and nothing of a
+negative one.
 
 A fixture of several files is a folder: what isn't Java lies beside its classes when it runs. One whose header
 says `Needs Java 21.` is left out where the JDK is older. What is specified in mode `sound` stands in `NAME.spec`.
@@ -31,8 +33,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from cypher import inference
+from engine.effects import Effects
 from engine.reflection import modes
 from engine.reflection.modes import RULES
+from engine.reflection.papers import LIVSHITS
 from tests.fixture_assembler import assemble
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -148,20 +153,44 @@ def _rules(title: str, fixture: Fixture) -> list[str]:
     return match[1].replace("\n", " ").split("; ") if match else []
 
 
+def updates() -> dict[str, str]:
+    """Returns the updates of the program's relations by name, each with the method of `Effects` that does it."""
+    return {
+        name: method
+        for method, function in vars(Effects).items()
+        for name in re.findall(
+            r"^ +([\w.-]+): [\w-]+\(.*? :-", getattr(function, "__doc__", None) or "", re.MULTILINE
+        )
+    }
+
+
+def rules_on_server() -> list[inference.Rule]:
+    """Returns the rules in Cypher that are the paper's on names, specification points and casts."""
+    return [each for each in inference.rules() if re.search(r"§§? (5\.2|5\.4\.2|6\.2)", each.paper)]
+
+
 def rule_table() -> str:
-    """Returns the rules and their fixtures for the documentation, in Markdown."""
-    lines = ["| rule | from | function | positive | negative |", "| --- | --- | --- | --- | --- |"]
+    """Returns the rules, the updates and their fixtures for the documentation, in Markdown."""
+    rows = [
+        (each.name, each.paper, f"engine/reflection/{module}.py", f"{module}.{each.derive.__name__}")
+        for each in RULES
+        for module in [each.derive.__module__.rpartition(".")[2]]
+    ]
+    rows += [(name, LIVSHITS, "engine/effects.py", f"effects.{method}") for name, method in updates().items()]
+    rows += [
+        (each.name, LIVSHITS, f"cypher/rules/{each.name}.cypher", f"{each.name}.cypher")
+        for each in rules_on_server()
+    ]
+    lines = ["| rule | from | where | positive | negative |", "| --- | --- | --- | --- | --- |"]
     known = fixtures()
-    for each in RULES:
+    for name, paper, path, where in rows:
         shows = (
-            ", ".join(f"`{fixture.name}`" for fixture in known if each.name in named(fixture))
+            ", ".join(f"`{fixture.name}`" for fixture in known if name in named(fixture))
             for named in (positive, negative)
         )
         # Authors and year of a paper, whose title stands between them.
-        paper = re.sub(r"\..* (\d{4})$", r" \1", each.paper)
-        module = each.derive.__module__.rpartition(".")[2]
-        where = f"[`{module}.{each.derive.__name__}`](engine/reflection/{module}.py)"
-        lines.append(f"| {' | '.join((each.name, paper, where, *shows))} |")
+        short = re.sub(r"\..* (\d{4})$", r" \1", paper)
+        lines.append(f"| {' | '.join((name, short, f'[`{where}`]({path})', *shows))} |")
     return "\n".join(lines)
 
 

@@ -23,9 +23,9 @@ from cli.pipeline import Job
 from cli.progress import Progress
 from cli.run import Run
 from cypher.program import ACC_STATIC, Program
-from cypher.schema import Variable
+from cypher.schema import NONE, Variable
 from engine.constraints import Constraints
-from engine.models import Models
+from engine.models import Models, SiteCall
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.members import ANY_CLASS
@@ -33,6 +33,7 @@ from engine.reflection.modes import DEFAULT, MODES, RULES
 from engine.reflection.names import class_of_descriptor, parameter_descriptors
 from engine.reflective import Reflection
 from engine.rules import MakeApplier, Rule, Rules, Table
+from engine.sites import MODEL, REFLECTION
 from engine.specification import Specification
 from tests.fixture_analysis import computed, parse
 from tests.fixture_harness import (
@@ -42,11 +43,15 @@ from tests.fixture_harness import (
     fixtures,
     negative,
     positive,
+    rules_on_server,
     source_of,
+    updates,
     wrong_in_mode,
 )
 
 FIXTURES = fixtures()
+# (those in Cypher are tried on a server: `tests.cypher.test_inference`)
+NAMED = [*(each.name for each in RULES), *updates(), *(each.name for each in rules_on_server())]
 BY_NAME = {each.name: each for each in FIXTURES}
 _FINDERS = (rel.ForName, rel.GetMember, rel.ListMembers)  # calls that find classes and members
 
@@ -128,6 +133,7 @@ class Changed:
         self._changes = changes
         self._fixture_of = {source: name for name in changes for source in BY_NAME[name].sources}
         self._has = {name: Inventory(program, BY_NAME[name], classes) for name in changes}
+        self._change_updates()
 
     def fixture_at(self, site: int) -> str:
         """Returns the fixture that a call is in, "" if it is in none that has a change."""
@@ -213,6 +219,69 @@ class Changed:
         values = self._has[name].fields if head is rel.FieldObject else [row.site for row in rows]
         yield from (head(row.site, value) for row in rows for value in values)
 
+    # --- what derived rows change
+    def _change_updates(self) -> None:
+        """Changes the updates of the program's relations, where a fixture is to notice it."""
+        effects, constraints = self._reflection._effects, self._reflection._constraints
+        self._call, self._load, self._store = constraints.call, effects.load, effects.store
+        constraints.call = self._changed_call  # type: ignore[method-assign]
+        effects.load = self._changed_load  # type: ignore[method-assign]
+        effects.store = self._changed_store  # type: ignore[method-assign]
+
+    def _changed_call(
+        self, cause: int, kind: int, target: int, receiver: int = NONE, arguments: Iterable[tuple[int, int]] = (),
+        result: int = NONE, thrown: int = NONE, origin: int = MODEL, method: int = NONE,
+    ) -> int:  # fmt: skip
+        name = self.fixture_at(cause) if origin == REFLECTION and cause >= 0 else ""
+        update, flooded = self._changes.get(name, ("", False))
+        invokes = bool(name) and self._reflection.sites[cause][0].role == api.INVOKE
+        if update == "calls.init" and not invokes:
+            declaring = self._program.name_of_method(target)[0]
+            found = [each for each in self._program.methods_of(declaring) if self._is_constructor(each)]
+            for each in found if flooded else ():
+                self._call(cause, kind, each, receiver, arguments, result, thrown, origin, method)
+            return NONE
+        if update == "assign.receiver" and invokes and receiver >= 0:
+            receiver = self._anything(cause) if flooded else self._nothing()
+        elif update == "assign.return" and invokes and result >= 0:
+            result = self._and_anything(cause, result) if flooded else NONE
+        elif update == "points-to.arguments" and invokes:
+            arguments = [
+                (position, self._anything(cause) if flooded else self._nothing()) for position, _ in arguments
+            ]
+        return self._call(cause, kind, target, receiver, arguments, result, thrown, origin, method)
+
+    def _is_constructor(self, method: int) -> bool:
+        return self._program.name_of_method(method)[1] == "<init>"
+
+    def _nothing(self) -> int:
+        return self._reflection._constraints.fresh()
+
+    def _anything(self, cause: int) -> int:
+        return self._and_anything(cause, self._nothing())
+
+    def _and_anything(self, cause: int, pointer: int) -> int:
+        """Returns a pointer to which an object of each class of the fixture was put that a call is in."""
+        effects, call = self._reflection._effects, self._reflection.sites[cause][1]
+        for each in self._has[self.fixture_at(cause)].types:
+            self._reflection._constraints.put(pointer, effects.instance(each, call))
+        return pointer
+
+    def _changed_load(self, call: SiteCall, base: int, field: int, target: int) -> None:
+        for each in self._fields("load", call, field):
+            self._load(call, base, each, target)
+
+    def _changed_store(self, call: SiteCall, value: int, field: int, base: int) -> None:
+        for each in self._fields("store", call, field):
+            self._store(call, value, each, base)
+
+    def _fields(self, update: str, call: SiteCall, field: int) -> Sequence[int]:
+        """Returns the fields that are accessed in place of one."""
+        name = self.fixture_at(call.site)
+        if name not in self._changes or self._changes[name].rule != update:
+            return [field]
+        return self._has[name].fields if self._changes[name].flooded else []
+
 
 def failures(
     classes: Path, changes: Mapping[str, Change], mode: str, monkeypatch: pytest.MonkeyPatch
@@ -245,7 +314,7 @@ def failures(
     return {each.name: wrong_in_mode(mode, expectations(each), computed(graph, each)) for each in chosen}
 
 
-@pytest.mark.parametrize("rule", [each.name for each in RULES])
+@pytest.mark.parametrize("rule", NAMED)
 def test_each_rule_has_a_positive_and_a_negative_fixture(rule: str) -> None:
     assert [each.name for each in FIXTURES if rule in positive(each)], "no fixture fails without it"
     assert [each.name for each in FIXTURES if rule in negative(each)], "no fixture fails if it holds of more"
@@ -253,7 +322,7 @@ def test_each_rule_has_a_positive_and_a_negative_fixture(rule: str) -> None:
 
 @pytest.mark.parametrize("fixture", FIXTURES, ids=list(BY_NAME))
 def test_fixtures_name_rules(fixture: Fixture) -> None:
-    assert {*positive(fixture), *negative(fixture)} <= {each.name for each in RULES}
+    assert {*positive(fixture), *negative(fixture)} <= set(NAMED)
 
 
 @pytest.fixture(scope="module")
@@ -269,8 +338,10 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def mode_of(rule: str) -> str:
-    """Returns the mode in which a rule is tried: the default one, or the first that has the rule."""
-    return next(mode for mode in (DEFAULT, *MODES) if rule in MODES[mode])
+    """Returns the mode in which a rule is tried: the default one, or the first that has the rule; "" if none has."""
+    if rule in updates():
+        return DEFAULT
+    return next((mode for mode in (DEFAULT, *MODES) if rule in MODES[mode]), "")
 
 
 CHANGES = {

@@ -144,7 +144,7 @@ def test_q04_a_large_query_ends_with_its_memory_and_is_not_repeated(driver: Driv
 def test_what_came_before_the_limit_is_there(driver: Driver) -> None:
     text = "UNWIND range(1, 20000) AS x CALL (x) { WITH x WHERE x > 5000 UNWIND range(1, 10000000) AS y RETURN count(y) AS c "
     text += "UNION WITH x WHERE x <= 5000 RETURN 0 AS c } RETURN x"
-    with asked(driver, text, {}, Limits(None, 2)) as answer:
+    with asked(driver, text, {}, Limits(None, 8)) as answer:  # (a busy machine plans for seconds)
         assert len(list(answer)) >= 1000
         assert answer.cut is Cut.TIME
 

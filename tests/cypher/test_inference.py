@@ -35,7 +35,7 @@ from engine.sets import Sets
 from engine.sites import BYTECODE, ORIGINS
 from tests.cli.conftest import run_command
 from tests.fixture_analysis import heliograph
-from tests.fixture_harness import build, fixtures
+from tests.fixture_harness import build, fixtures, negative, positive, rules_on_server, source_of
 
 Pairs = set[tuple[int, int]]
 ROLES = (api.CLASS_NEW, api.CONSTRUCTOR_NEW)
@@ -392,6 +392,36 @@ def test_cast_narrowing(loaded: Loaded) -> None:
             if not run.names.type(type_).endswith("[]")
         }
     assert loaded.pairs("NARROWED_TO") == expected
+
+
+def fixtures_of(loaded: Loaded, rule: inference.Rule) -> set[str]:
+    """Returns the fixtures of which a rule derives something: of a call, or of a pointer to a constant or to what is returned."""
+    names, result = loaded.run.names, loaded.run.result
+    if rule.is_label:
+        found = loaded.labelled(rule.head)
+    else:
+        found = {pair[0 if rule.name == "castNarrowing" else 1] for pair in loaded.pairs(rule.head)}
+    if rule.is_label and rule.pattern.startswith("(Pointer"):
+        constants, sites = result.facts[schema.StringConstant], result.sites
+        made = [*zip(constants.target.tolist(), constants.method.tolist(), strict=True)]
+        made += [*zip(sites.result.tolist(), sites.method.tolist(), strict=True)]
+        methods = {method for pointer, method in made if pointer in found}
+    else:
+        methods = set(result.sites.method[sorted(found)].tolist())
+    columns = names.columns.methods
+    declaring = columns[np.isin(columns[:, 0], list(methods)), 1].tolist()
+    return {source_of(names.type(each).replace(".", "/")) for each in declaring}
+
+
+def test_rules_hold_of_positive_fixtures_and_not_of_negative_ones(loaded: Loaded) -> None:
+    if loaded.name != "inference-fixtures":
+        return  # no rule is said to hold of it
+    found = {each.name: fixtures_of(loaded, each) for each in rules_on_server()}
+    holds = [(rule, each.name) for each in fixtures() for rule in positive(each) if rule in found]
+    fails = [(rule, each.name) for each in fixtures() for rule in negative(each) if rule in found]
+    assert {rule for rule, _ in holds} == {rule for rule, _ in fails} == set(found)
+    assert [(rule, name) for rule, name in holds if name not in found[rule]] == []
+    assert [(rule, name) for rule, name in fails if name in found[rule]] == []
 
 
 def test_rounds_tell_what_was_derived_and_a_second_time_is_the_same(loaded: Loaded) -> None:

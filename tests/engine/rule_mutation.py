@@ -13,7 +13,6 @@ that has read the classes.
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import re
@@ -83,7 +82,6 @@ class Suite:
         compilation = Compilation(progress)
         self._loaded = _read(self._job, progress, *_open(self._job))
         compilation.wait()
-        gc.collect()  # an analysis reserves more memory than a process may have twice
 
     def answers(self, mode: str, tried: Sequence[Mutant]) -> Answers:
         """Returns what mutants derive otherwise (see `ChangedReflection.answers`)."""
