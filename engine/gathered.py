@@ -67,6 +67,10 @@ class Gathered:
     def __init__(self, flow: Flow, names: ElementNames) -> None:
         self._flow, self._names = flow, names
         self._facts, self._sites = flow.evidence.facts, flow.evidence.sites
+        self._taking: dict[tuple[int, int], bool] = {}
+        # Where a variable leads that was asked about, by `_before` and `_after`; what is put into it.
+        self._led: tuple[dict[int, list[int]], dict[int, list[int]]] = {}, {}
+        self._put: dict[int, list[tuple[int, int, int]]] = {}
 
     def texts(self, variables: Iterable[int], method: int) -> Iterator[int]:
         """Yields the variables, each in which texts are gathered behind what is put into it.
@@ -87,23 +91,33 @@ class Gathered:
 
     def _inside(self, variable: int, method: int) -> list[int]:
         """Returns what is put into what a variable refers to."""
-        above = self._closure([variable], self._before)
+        above = self._closure([variable], self._before, self._led[0])
         found: set[tuple[bool, int, int, int]] = set()
-        for alias in self._closure(above, self._after):
-            for at, offset, put in self._puts(alias):
-                found.add((at != method, at, offset, put))
+        for alias in self._closure(above, self._after, self._led[1]):
+            puts = self._put.get(alias)
+            if puts is None:
+                puts = self._put[alias] = list(self._puts(alias))
+            found.update((at != method, at, offset, put) for at, offset, put in puts)
         inside = [put for *_, put in sorted(found) if put >= 0]
         return list(dict.fromkeys(inside)) or self._elements(variable)
 
-    def _closure(self, start: Iterable[int], more: Callable[[int], Iterator[int]]) -> list[int]:
+    def _closure(
+        self, start: Iterable[int], more: Callable[[int], Iterator[int]], known: dict[int, list[int]]
+    ) -> list[int]:
+        """Returns the variables to which `more` leads, which yields fields of builders by `_shared`; notes what it yields."""
         found = dict.fromkeys(start)
         pending = list(found)
         while pending:
-            for each in more(pending.pop()):
-                if each >= 0 and each not in found:
+            at = pending.pop()
+            led = known.get(at)
+            if led is None:
+                led = list(more(at) if at >= 0 else self._sharing(_shared(at)))
+                known[at] = led = [each for each in dict.fromkeys(led) if each != NONE]
+            for each in led:
+                if each not in found:
                     found[each] = None
                     pending.append(each)
-        return list(found)
+        return [each for each in found if each >= 0]
 
     def _elements(self, variable: int) -> list[int]:
         """Returns the pointers to elements of the arrays of references to which a variable refers."""
@@ -119,7 +133,7 @@ class Gathered:
             elif relation == RETURN:
                 yield from self._returning(row)
             elif relation is schema.Load or relation is schema.StaticLoad:
-                yield from self._sharing(int(self._facts[relation].field[row]))
+                yield _shared(int(self._facts[relation].field[row]))
         owner = self._flow.method_of(variable)
         if owner is not None and self._travels(*owner):
             yield from self._flow.argument_of(self._flow.callers(owner[0]), owner[1]).tolist()
@@ -131,7 +145,7 @@ class Gathered:
                 yield int(self._facts[relation].target[row])
         for stores in (schema.Store, schema.StaticStore):
             for row in self._flow.rows_of(stores, "source", variable):
-                yield from self._sharing(int(self._facts[stores].field[row]))
+                yield _shared(int(self._facts[stores].field[row]))
         for row in self._flow.rows_of(schema.Argument, "variable", variable):
             site, position = self._argument(row)
             found = self._callee(site)
@@ -155,7 +169,7 @@ class Gathered:
 
     def _sharing(self, field: int) -> Iterator[int]:
         """Yields what is stored in and loaded from a field, if it holds builders."""
-        if field < 0 or self._names.field_parts(field)[2] not in _TRAVELS:
+        if self._names.field_parts(field)[2] not in _TRAVELS:
             return
         for relation, column in (
             (schema.Store, "source"), (schema.StaticStore, "source"), (schema.Load, "target"), (schema.StaticLoad, "target"),
@@ -165,14 +179,17 @@ class Gathered:
 
     def _travels(self, method: int, position: int) -> bool:
         """Returns whether a parameter takes builders, of a method that is not theirs."""
-        found = self._names.method(method)
-        parameters = parameter_descriptors(found.descriptor)
-        place = position - (self._flow.parameters_of(method) - len(parameters))
-        return (
-            found.declaring not in _BUILDERS
-            and 0 <= place < len(parameters)
-            and parameters[place] in _TRAVELS
-        )
+        known = self._taking.get((method, position))
+        if known is None:
+            found = self._names.method(method)
+            parameters = parameter_descriptors(found.descriptor)
+            place = position - (self._flow.parameters_of(method) - len(parameters))
+            known = self._taking[method, position] = (
+                found.declaring not in _BUILDERS
+                and 0 <= place < len(parameters)
+                and parameters[place] in _TRAVELS
+            )
+        return known
 
     def _is_fluent(self, method: MemberName) -> bool:
         return method.declaring in _BUILDERS and method.descriptor.rpartition(")")[2] in _TRAVELS
@@ -243,6 +260,15 @@ class Gathered:
         pointers = np.flatnonzero((rows.base >= 0) & (rows.field == NONE))
         pointers = pointers[self._of_types(_is_array_of_references)[rows.base[pointers]]]
         return dict(zip(rows.base[pointers].tolist(), pointers.tolist(), strict=True))
+
+
+def _shared(field: int) -> int:
+    """Returns the number that stands for a field among variables, or the field of such a number; -1 is none.
+
+    >>> _shared(0), _shared(_shared(7)), _shared(-1)
+    (-2, 7, -1)
+    """
+    return field if field == NONE else -2 - field
 
 
 def _is_gathering(name: str) -> bool:
