@@ -272,10 +272,16 @@ class Body:
                 self.rows.append(Row(kind, (site, self.choose(0, len(self.program.methods) - 1))))
 
     def add_return(self) -> None:
-        """Returns the parameter that the method is said to return, and nothing else."""
-        if self.method == ROOT or self.program.methods[self.method].returns == NONE:
+        """Returns the parameter that the method is said to return, and nothing else; or more than one parameter."""
+        if self.method == ROOT:
             return
         spec = self.program.methods[self.method]
+        if spec.returns == NONE:
+            assigns = [row.columns for row in self.rows if row.kind == "assign"]
+            sources = {source for source, target in assigns if target == spec.parameters}
+            if len(sources) == 1 and sources <= set(range(spec.parameters)):
+                self.rows.append(Row("new", (spec.parameters, 0)))
+            return
         self.rows = [redirected(row, spec.parameters, spec.parameters + 1) for row in self.rows]
         self.rows.append(Row("assign", (spec.returns, spec.parameters)))
 
