@@ -217,17 +217,14 @@ class Phrases:
         """Returns what a reflective call does by the rule; `called` is the API method."""
         derived = inference.derived
         short = ".".join(called.rsplit(".", 2)[-2:])
-        finds = "lists" if inference.role == api.LIST_MEMBERS else "finds"
+        lists = inference.role == api.LIST_MEMBERS
+        finds = "lists" if lists else "finds"
         if derived.relation == "UnknownObject":
             return f"{short} returns something unknown"
         if derived.relation == "MethodObject":
             what = self._names.method(derived.detail)
-            by = " by that class and name"
-            if finds == "lists":
-                by = ""
-            elif what.name == "<init>":
-                by = " in that class"
-            return f"{short} {finds} {shown(str(what))}{by}"
+            by = " in that class" if what.name == "<init>" else " by that class and name"
+            return f"{short} {finds} {shown(str(what))}{'' if lists else by}"
         if derived.relation == "ClassObject":
             return f"{short} {_RESULTS[derived.relation].format(self._type(derived.detail))}"
         if derived.relation in ("FieldObject", "ResolvedField"):

@@ -6,7 +6,7 @@ Builders are followed over arguments and fields of such types; who shares one is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -67,10 +67,10 @@ class Gathered:
     def __init__(self, flow: Flow, names: ElementNames) -> None:
         self._flow, self._names = flow, names
         self._facts, self._sites = flow.evidence.facts, flow.evidence.sites
-        self._taking: dict[tuple[int, int], bool] = {}
-        # Where a variable leads that was asked about, by `_before` and `_after`; what is put into it.
-        self._led: tuple[dict[int, list[int]], dict[int, list[int]]] = {}, {}
-        self._put: dict[int, list[tuple[int, int, int]]] = {}
+        # Each is asked of the same variables for many texts.
+        self._sources = cache(partial(self._led, self._before))
+        self._targets = cache(partial(self._led, self._after))
+        self._parts = cache(lambda variable: list(self._puts(variable)))
 
     def texts(self, variables: Iterable[int], method: int) -> Iterator[int]:
         """Yields the variables, each in which texts are gathered behind what is put into it.
@@ -91,33 +91,28 @@ class Gathered:
 
     def _inside(self, variable: int, method: int) -> list[int]:
         """Returns what is put into what a variable refers to."""
-        above = self._closure([variable], self._before, self._led[0])
+        above = self._closure([variable], self._sources)
         found: set[tuple[bool, int, int, int]] = set()
-        for alias in self._closure(above, self._after, self._led[1]):
-            puts = self._put.get(alias)
-            if puts is None:
-                puts = self._put[alias] = list(self._puts(alias))
-            found.update((at != method, at, offset, put) for at, offset, put in puts)
+        for alias in self._closure(above, self._targets):
+            found.update((at != method, at, offset, put) for at, offset, put in self._parts(alias))
         inside = [put for *_, put in sorted(found) if put >= 0]
         return list(dict.fromkeys(inside)) or self._elements(variable)
 
-    def _closure(
-        self, start: Iterable[int], more: Callable[[int], Iterator[int]], known: dict[int, list[int]]
-    ) -> list[int]:
-        """Returns the variables to which `more` leads, which yields fields of builders by `_shared`; notes what it yields."""
+    def _closure(self, start: Iterable[int], more: Callable[[int], list[int]]) -> list[int]:
+        """Returns the variables to which `more` leads, over fields as well."""
         found = dict.fromkeys(start)
         pending = list(found)
         while pending:
-            at = pending.pop()
-            led = known.get(at)
-            if led is None:
-                led = list(more(at) if at >= 0 else self._sharing(_shared(at)))
-                known[at] = led = [each for each in dict.fromkeys(led) if each != NONE]
-            for each in led:
+            for each in more(pending.pop()):
                 if each not in found:
                     found[each] = None
                     pending.append(each)
         return [each for each in found if each >= 0]
+
+    def _led(self, more: Callable[[int], Iterator[int]], at: int) -> list[int]:
+        """Returns where `more` leads from a variable; from a field (see `_shared`), the variables that share it."""
+        led = more(at) if at >= 0 else self._sharing(_shared(at))
+        return [each for each in dict.fromkeys(led) if each != NONE]
 
     def _elements(self, variable: int) -> list[int]:
         """Returns the pointers to elements of the arrays of references to which a variable refers."""
@@ -179,17 +174,14 @@ class Gathered:
 
     def _travels(self, method: int, position: int) -> bool:
         """Returns whether a parameter takes builders, of a method that is not theirs."""
-        known = self._taking.get((method, position))
-        if known is None:
-            found = self._names.method(method)
-            parameters = parameter_descriptors(found.descriptor)
-            place = position - (self._flow.parameters_of(method) - len(parameters))
-            known = self._taking[method, position] = (
-                found.declaring not in _BUILDERS
-                and 0 <= place < len(parameters)
-                and parameters[place] in _TRAVELS
-            )
-        return known
+        found = self._names.method(method)
+        parameters = parameter_descriptors(found.descriptor)
+        place = position - (self._flow.parameters_of(method) - len(parameters))
+        return (
+            found.declaring not in _BUILDERS
+            and 0 <= place < len(parameters)
+            and parameters[place] in _TRAVELS
+        )
 
     def _is_fluent(self, method: MemberName) -> bool:
         return method.declaring in _BUILDERS and method.descriptor.rpartition(")")[2] in _TRAVELS

@@ -242,25 +242,22 @@ class Changed:
                 self._call(cause, kind, each, receiver, arguments, result, thrown, origin, method)
             return NONE
         if update == "assign.receiver" and invokes and receiver >= 0:
-            receiver = self._anything(cause) if flooded else self._nothing()
+            receiver = self._other(cause, flooded)
         elif update == "assign.return" and invokes and result >= 0:
-            result = self._and_anything(cause, result) if flooded else NONE
+            result = self._filled(cause, result) if flooded else NONE
         elif update == "points-to.arguments" and invokes:
-            arguments = [
-                (position, self._anything(cause) if flooded else self._nothing()) for position, _ in arguments
-            ]
+            arguments = [(position, self._other(cause, flooded)) for position, _ in arguments]
         return self._call(cause, kind, target, receiver, arguments, result, thrown, origin, method)
 
     def _is_constructor(self, method: int) -> bool:
         return self._program.name_of_method(method)[1] == "<init>"
 
-    def _nothing(self) -> int:
-        return self._reflection._constraints.fresh()
+    def _other(self, cause: int, flooded: bool) -> int:
+        """Returns a pointer to nothing or, if `flooded`, to all that a fixture has."""
+        pointer = self._reflection._constraints.fresh()
+        return self._filled(cause, pointer) if flooded else pointer
 
-    def _anything(self, cause: int) -> int:
-        return self._and_anything(cause, self._nothing())
-
-    def _and_anything(self, cause: int, pointer: int) -> int:
+    def _filled(self, cause: int, pointer: int) -> int:
         """Returns a pointer to which an object of each class of the fixture was put that a call is in."""
         effects, call = self._reflection._effects, self._reflection.sites[cause][1]
         for each in self._has[self.fixture_at(cause)].types:

@@ -413,9 +413,8 @@ def fixtures_of(loaded: Loaded, rule: inference.Rule) -> set[str]:
     return {source_of(names.type(each).replace(".", "/")) for each in declaring}
 
 
+@pytest.mark.parametrize("loaded", ["fixtures"], indirect=True, scope="module")
 def test_rules_hold_of_positive_fixtures_and_not_of_negative_ones(loaded: Loaded) -> None:
-    if loaded.name != "inference-fixtures":
-        return  # no rule is said to hold of it
     found = {each.name: fixtures_of(loaded, each) for each in rules_on_server()}
     holds = [(rule, each.name) for each in fixtures() for rule in positive(each) if rule in found]
     fails = [(rule, each.name) for each in fixtures() for rule in negative(each) if rule in found]

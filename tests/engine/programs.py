@@ -272,7 +272,7 @@ class Body:
                 self.rows.append(Row(kind, (site, self.choose(0, len(self.program.methods) - 1))))
 
     def add_return(self) -> None:
-        """Returns the parameter that the method is said to return, and nothing else; or more than one parameter."""
+        """Has the method always return the parameter that it is said to; or, if it is said of none, not always one."""
         if self.method == ROOT:
             return
         spec = self.program.methods[self.method]
