@@ -23,8 +23,6 @@ from tests.engine.conftest import kernel
 __all__ = ["classes", "folder", "javac", "jdk", "kernel", "run"]
 
 JARS = CACHE / "neo4j"
-# Set to compare what runs on the server with what runs in the process on all fixtures.
-EVERYTHING = "HELIOGRAPH_ALL_FIXTURES"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -251,7 +251,7 @@ def test_loaded_runs_are_those_that_are_current_the_newest_first(driver: Driver,
     admin.execute_query(
         "UNWIND [{name: 'old', number: 901, status: 'complete'}, {name: 'new', number: 902, status: 'loading'}] AS row "
         "CREATE (:Current {name: row.name})-[:IS]->(:Generation {id: row.name, number: row.number, "
-        "status: row.status, program: 'p', mode: 'm'}) CREATE (:Generation {id: row.name + 'x', number: 990})"
+        "status: row.status, program: 'p', mode: 'm'}) CREATE (:Generation {id: row.name + 'x', number: row.number + 50})"
     )
     try:
         assert [each for each in loaded_runs(driver) if each.number > 900] == [

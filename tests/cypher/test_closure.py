@@ -29,7 +29,7 @@ from engine.kernel.solver import KernelSolver
 from engine.reference import ReferenceSolver
 from engine.reflection.modes import CASTS, DEFAULT
 from tests.cli.conftest import COMMAND, ROOT, run_command
-from tests.cypher.conftest import EVERYTHING
+from tests.conftest import EVERYTHING
 from tests.engine.feeding import solved
 from tests.engine.naive import naive
 from tests.engine.programs import CLASS, LARGE, MIDDLE, OBJECT, Script, Size, random_program

@@ -33,7 +33,7 @@ from cypher.server.progress import silently
 pytestmark = pytest.mark.slow
 
 # How often the server, and the client, are killed.
-KILLS = int(os.environ.get("HELIOGRAPH_KILLS", "3"))
+KILLS = int(os.environ.get("HELIOGRAPH_KILLS", "2"))
 NAME = "killed"
 
 

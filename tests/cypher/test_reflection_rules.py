@@ -30,7 +30,7 @@ from engine.reflection.names import Members
 from engine.reflection.papers import LIVSHITS
 from engine.rules import Rule, Rules
 from tests.cli.conftest import compiled
-from tests.cypher.conftest import EVERYTHING
+from tests.conftest import EVERYTHING
 from tests.fixture_harness import build, fixtures, negative, positive
 from tests.named_rows import named_rows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.kernel.solver import KernelSolver
@@ -90,6 +90,7 @@ def test_larger_programs(make: Callable[[], Solver], seed: int, script: Script) 
 
 @pytest.mark.slow
 @every_solver
+@settings(max_examples=settings().max_examples // 3)
 @given(seed=st.integers(0, 1 << 32), script=scripts)
 def test_large_programs(make: Callable[[], Solver], seed: int, script: Script) -> None:
     program = random_program(seed, LARGE)

@@ -9,7 +9,7 @@ import pytest
 from tests.loader import mutation
 
 # One mutant in so many is tried; `python -m tests.loader.mutation` tries them all, which takes minutes.
-PART = 8
+PART = 16
 
 # Mutants that find the same facts.
 EQUIVALENT = {
@@ -212,5 +212,5 @@ EQUIVALENT = {
 )
 def test_changed_simulation_is_noticed() -> None:
     surviving, number = mutation.survivors(PART)
-    assert number > 80
+    assert number > 40
     assert set(surviving) == {each for each in EQUIVALENT if mutation.sampled(each, PART)}
