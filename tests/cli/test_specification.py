@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from cli.run import Run
 from cli.specification import Line, Point, read
 from engine.reflection.modes import MODES
 from engine.reflective import LISTED
+from tests.cli import tiny_jdk
 from tests.cli.conftest import Heliograph, compiled
 
 PROGRAM = """package demo;
@@ -41,6 +43,22 @@ class First implements Runnable {
 class Second implements Runnable {
     public Second() {}
     public void run() {}
+}
+"""
+LOADING = """package lib;
+
+public class Loading {
+    public static Object load(String name) throws Exception {
+        return Class.forName(name);
+    }
+}
+"""
+USING = """package demo;
+
+public class Using {
+    public static void main(String[] arguments) throws Exception {
+        lib.Loading.load(arguments[0]);
+    }
 }
 """
 
@@ -157,6 +175,47 @@ def test_the_file_that_is_written_can_be_filled_in(
     assert set(found.values()) <= {"resolved", "resolved specification", "resolved correct-casts"}
     explained = heliograph("sites", "--run", tmp_path / "run").output
     assert "→ demo.Second.<init>()V" in explained
+
+
+def test_a_report_reads_a_specification(
+    tmp_path: Path, runs: Path, program: Path, jdk: Path, heliograph: Heliograph
+) -> None:
+    file = tmp_path / "app.spec"
+    heliograph("spec", "--run", runs / "casts", "--out", file)
+    lines = [line.removeprefix("# ") for line in file.read_text().splitlines()]
+    file.write_text("\n".join(f"{line} demo.Second" for line in lines if line.endswith(" =>")))
+    modes = ("--mode", "casts", "--mode", "sound")
+    done = heliograph(
+        "report", "livshits", program, "--jdk", jdk, *modes, "--spec", file, "--format", "json", "-q"
+    )
+    assert done.code == 0, done.errors
+    figures = json.loads(done.output)["figures"]
+    found = {each["mode"]: each for each in figures if each["code"] == "application"}
+    assert found["sound"]["fully"] > found["casts"]["fully"]
+    assert found["sound"]["unresolved"] == 0 < found["casts"]["unresolved"]
+
+
+def test_points_of_libraries_are_written_on_demand(
+    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph
+) -> None:
+    library = compiled(tmp_path / "library", jdk, javac, Loading=LOADING)
+    sources, classes = tmp_path / "src", tmp_path / "classes"
+    sources.mkdir()
+    (sources / "Using.java").write_text(USING)
+    tiny_jdk.compile_java(
+        javac, sources, classes, os.pathsep.join((str(jdk / "lib" / "rt.jar"), str(library)))
+    )
+    run, file = tmp_path / "run", tmp_path / "app.spec"
+    done = heliograph("analyze", classes, "--classpath", library, "--jdk", jdk, "--out", run, "-q")
+    assert done.code == 0, done.errors
+
+    def points(*options: str) -> list[str]:
+        assert heliograph("spec", "--run", run, "--out", file, *options).code == 0
+        lines = file.read_text().splitlines()
+        return [line.removeprefix("# ").removesuffix(" =>") for line in lines if line.endswith(" =>")]
+
+    assert points() == []
+    assert points("--all") == ["load() @ 1 Loading.java:5"]
 
 
 def test_a_specification_belongs_to_mode_sound(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from neo4j import Driver
+from neo4j import Driver, Session
 
 from cypher.connection import USER, Unavailable, connect
 from cypher.server.assembly import Assembly
@@ -67,14 +67,33 @@ def started(folder: Path, jars: Path) -> Iterator[Managed]:
     managed.stop()
 
 
+def clear(session: Session) -> None:
+    """Deletes all nodes and relationships."""
+    session.run("MATCH ()-[r]->() CALL (r) { DELETE r } IN TRANSACTIONS OF 10000 ROWS").consume()
+    session.run("MATCH (n) CALL (n) { DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
+
+
 @pytest.fixture(scope="session")
-def server(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Managed]:
+def shared_server(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Managed]:
     """A running server for all tests of the session; they leave its settings alone."""
     with started(tmp_path_factory.mktemp("neo4j") / "server", jars) as managed:
         yield managed
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
+def server(shared_server: Managed) -> Managed:
+    """The running server, in which other modules have left neither nodes nor constraints."""
+    uri, password = shared_server.uri, shared_server.password()
+    with connect(uri, USER, password) as driver, driver.session() as session:
+        clear(session)
+        for each in session.run("SHOW CONSTRAINTS YIELD name").value():
+            session.run(f"DROP CONSTRAINT `{each}`").consume()
+        for each in session.run("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP'").value():
+            session.run(f"DROP INDEX `{each}`").consume()
+    return shared_server
+
+
+@pytest.fixture(scope="module")
 def admin(server: Managed) -> Iterator[Driver]:
     """A connection of the server's only user."""
     with connect(server.uri, USER, server.password()) as driver:
