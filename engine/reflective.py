@@ -29,9 +29,9 @@ from engine.specification import Specification
 from engine.specified import Specified
 
 LOADER = "java/lang/ClassLoader"
-# Of how many classes a call of getClass may return the members are listed. Of more, hardly any is meant: a call that
-# takes any object whatever takes thousands of methods then.
-LISTED = 32
+# Of how many classes that a call of getClass may return the members are listed, and the superclasses found. Of more,
+# hardly any is meant: a call that takes any object whatever takes thousands of methods and fields then.
+LISTED, ASCENDED = 32, 256
 KNOWN_CLASSES = "known classes that class loaders of the program find"
 # Without rules, and in the JDK's code, these are analysed like any other method.
 _LIBRARY = (
@@ -93,7 +93,9 @@ class Reflection:
         self._dependents: dict[int, set[int]] = defaultdict(set)
         # By operand, the calls of getClass whose class objects come to it; whether they were found by direct flow.
         self._symbolic: dict[int, dict[int, bool]] = defaultdict(dict)
-        self._listing: set[int] = set()  # operands of calls that list members
+        self._most: dict[
+            int, int
+        ] = {}  # of how many classes operands take those of objects, if there is a bound
         # What came to operands by direct flow since the rules were last run.
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
@@ -240,7 +242,9 @@ class Reflection:
 
     def _enter(self, each: Api, call: SiteCall, callee: int) -> None:
         if each.role == api.LIST_MEMBERS:
-            call = self._own_operand(each, call)
+            call = self._own_operand(each, call, LISTED)
+        elif each.sort == "superclass":
+            call = self._own_operand(each, call, ASCENDED)
         self.sites[call.site] = each, call
         if not self.counts(each):
             return
@@ -284,10 +288,10 @@ class Reflection:
         else:
             self._enter_linking(each, call, callee, subject, named)
 
-    def _own_operand(self, each: Api, call: SiteCall) -> SiteCall:
-        """Returns a call that lists members with an operand of its own, to which fewer classes may come than to others."""
+    def _own_operand(self, each: Api, call: SiteCall, most: int) -> SiteCall:
+        """Returns a call with an operand of its own, to which the classes of objects only come if they are so few."""
         subject, own = call.argument(each.subject), self._constraints.fresh()
-        self._listing.add(own)
+        self._most[own] = most
         if subject >= 0:
             self._constraints.add(schema.Assign, call.method, call.offset, subject, own)
         return call._replace(arguments={**call.arguments, each.subject: own})
@@ -520,7 +524,7 @@ class Reflection:
             if kind == RESULT and value in self._receivers:
                 if inside or value in self._symbolic[operand]:
                     listed = types.get(value) or types.setdefault(value, self._classes_of(value))
-                    self._symbolic[operand][value] = operand not in self._listing or len(listed) <= LISTED
+                    self._symbolic[operand][value] = len(listed) <= self._most.get(operand, len(listed))
                     confines = self._confined.confines if inside else lambda _: False
                     for each in listed if self._symbolic[operand][value] else ():
                         if not confines(each):

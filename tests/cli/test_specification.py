@@ -13,7 +13,7 @@ from cli.exits import Failure
 from cli.run import Run
 from cli.specification import Line, Point, read
 from engine.reflection.modes import MODES
-from engine.reflective import LISTED
+from engine.reflective import ASCENDED, LISTED
 from tests.cli import tiny_jdk
 from tests.cli.conftest import Heliograph, compiled
 
@@ -305,6 +305,33 @@ def test_members_of_too_many_classes_are_not_listed(
     told = heliograph("explain", "--run", run, "demo.Lister.many:9").output
     assert "open: it lists the members of an object that may be of too many classes" in told
     assert "the class is that of an object, say a new demo.C0" in told
+
+
+ASCENDING = f"""package demo;
+
+public class Ascending {{
+    public static void main(String[] arguments) throws Exception {{
+        {{0}}
+    }}
+    static void up(Object any) throws Exception {{ any.getClass().getSuperclass().getField("x").get(any); }}
+}}
+class Base {{ public Object x = new Object(); }}
+{" ".join(f"class C{each} extends Base {{}}" for each in range(ASCENDED + 1))}
+"""
+
+
+def test_superclasses_of_too_many_classes_are_not_found(
+    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph
+) -> None:
+    for number, found in ((ASCENDED, "resolved"), (ASCENDED + 1, "unresolved")):
+        place, made = tmp_path / str(number), " ".join(f"up(new C{each}());" for each in range(number))
+        program = compiled(place, jdk, javac, Ascending=ASCENDING.replace("{0}", made))
+        run = place / "run"
+        assert (
+            heliograph("analyze", program, "--main", "demo.Ascending", "--jdk", jdk, "--out", run).code == 0
+        )
+        listed = json.loads(heliograph("sites", "--run", run, "--format", "json").output)
+        assert {each["api"].rpartition(".")[2]: each["status"] for each in listed}["getField"] == found
 
 
 FINDER = """package found;

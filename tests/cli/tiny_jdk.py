@@ -29,6 +29,7 @@ SOURCES = {
     public static Class<?> forName(String name) throws ClassNotFoundException { return forName0(name); }
     private static native Class<?> forName0(String name);
     public T newInstance() { return null; }
+    public native Class<? super T> getSuperclass();
     public java.lang.reflect.Method getMethod(String name, Class<?>... parameters) { return null; }
     public java.lang.reflect.Method[] getMethods() { return null; }
     public java.lang.reflect.Constructor<T> getConstructor(Class<?>... parameters) { return null; }
