@@ -93,9 +93,8 @@ class Reflection:
         self._dependents: dict[int, set[int]] = defaultdict(set)
         # By operand, the calls of getClass whose class objects come to it; whether they were found by direct flow.
         self._symbolic: dict[int, dict[int, bool]] = defaultdict(dict)
-        self._most: dict[
-            int, int
-        ] = {}  # of how many classes operands take those of objects, if there is a bound
+        # Of how many classes operands take those of objects, if there is a bound.
+        self._most: dict[int, int] = {}
         # What came to operands by direct flow since the rules were last run.
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.

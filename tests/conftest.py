@@ -19,8 +19,6 @@ from cli import kernel
 CACHE = Path(__file__).parents[1] / "build" / "cache"
 # Set to try all fixtures where a test takes a part of them for the time they need.
 EVERYTHING = "HELIOGRAPH_ALL_FIXTURES"
-# Set to try all fixtures where a test takes a part of them for the time they need.
-EVERYTHING = "HELIOGRAPH_ALL_FIXTURES"
 STATE = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 settings.register_profile("everyday", deadline=None, max_examples=100, print_blob=True)
@@ -53,7 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # Tests of the engine share the compiled solver with those of the commands.
     os.environ["NUMBA_CACHE_DIR"] = str(kernel.folder())
     # What the tests run in Java, servers too, lives for seconds: optimizing it takes twice as long as it saves.
-    os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1"
+    options = "JAVA_TOOL_OPTIONS"
+    os.environ[options] = f"{os.environ.get(options, '')} -XX:TieredStopAtLevel=1".strip()
     for name in ("FORCE_COLOR", "NO_COLOR"):
         os.environ.pop(name, None)
     if not config.getoption("--hypothesis-profile"):

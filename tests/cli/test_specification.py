@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from cli.run import Run
 from cli.specification import Line, Point, read
 from engine.reflection.modes import MODES
 from engine.reflective import ASCENDED, LISTED
-from tests.cli import tiny_jdk
 from tests.cli.conftest import Heliograph, compiled
 
 PROGRAM = """package demo;
@@ -198,13 +196,9 @@ def test_a_report_reads_a_specification(
 def test_points_of_libraries_are_written_on_demand(
     tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph
 ) -> None:
-    library = compiled(tmp_path / "library", jdk, javac, Loading=LOADING)
-    sources, classes = tmp_path / "src", tmp_path / "classes"
-    sources.mkdir()
-    (sources / "Using.java").write_text(USING)
-    tiny_jdk.compile_java(
-        javac, sources, classes, os.pathsep.join((str(jdk / "lib" / "rt.jar"), str(library)))
-    )
+    classes, library = compiled(tmp_path, jdk, javac, Loading=LOADING, Using=USING), tmp_path / "library"
+    library.mkdir()
+    (classes / "lib").rename(library / "lib")
     run, file = tmp_path / "run", tmp_path / "app.spec"
     done = heliograph("analyze", classes, "--classpath", library, "--jdk", jdk, "--out", run, "-q")
     assert done.code == 0, done.errors
@@ -307,31 +301,29 @@ def test_members_of_too_many_classes_are_not_listed(
     assert "the class is that of an object, say a new demo.C0" in told
 
 
-ASCENDING = f"""package demo;
+def ascending(number: int) -> str:
+    """Returns a program that asks objects of so many classes for the superclass of theirs."""
+    return f"""package demo;
 
 public class Ascending {{
     public static void main(String[] arguments) throws Exception {{
-        {{0}}
+        {" ".join(f"up(new C{each}());" for each in range(number))}
     }}
     static void up(Object any) throws Exception {{ any.getClass().getSuperclass().getField("x").get(any); }}
 }}
 class Base {{ public Object x = new Object(); }}
-{" ".join(f"class C{each} extends Base {{}}" for each in range(ASCENDED + 1))}
+{" ".join(f"class C{each} extends Base {{}}" for each in range(number))}
 """
 
 
+@pytest.mark.parametrize(("number", "status"), [(ASCENDED, "resolved"), (ASCENDED + 1, "unresolved")])
 def test_superclasses_of_too_many_classes_are_not_found(
-    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph
+    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph, number: int, status: str
 ) -> None:
-    for number, found in ((ASCENDED, "resolved"), (ASCENDED + 1, "unresolved")):
-        place, made = tmp_path / str(number), " ".join(f"up(new C{each}());" for each in range(number))
-        program = compiled(place, jdk, javac, Ascending=ASCENDING.replace("{0}", made))
-        run = place / "run"
-        assert (
-            heliograph("analyze", program, "--main", "demo.Ascending", "--jdk", jdk, "--out", run).code == 0
-        )
-        listed = json.loads(heliograph("sites", "--run", run, "--format", "json").output)
-        assert {each["api"].rpartition(".")[2]: each["status"] for each in listed}["getField"] == found
+    program, run = compiled(tmp_path, jdk, javac, Ascending=ascending(number)), tmp_path / "run"
+    assert heliograph("analyze", program, "--main", "demo.Ascending", "--jdk", jdk, "--out", run).code == 0
+    listed = json.loads(heliograph("sites", "--run", run, "--format", "json").output)
+    assert {each["api"].rpartition(".")[2]: each["status"] for each in listed}["getField"] == status
 
 
 FINDER = """package found;

@@ -31,6 +31,7 @@ from cypher.connection import USER
 from cypher.server.assembly import Assembly
 from cypher.server.configuration import DEFAULT_VERSION
 from cypher.server.managed import Managed
+from tests.cypher.conftest import clear
 
 _SECONDS = 30.0
 _WIDE, _HIGH = 1500, 1300
@@ -41,12 +42,11 @@ _SLIDES = 10
 @pytest.fixture
 def loaded(run: Run, admin: Driver) -> Iterator[Driver]:
     """A database with one run in it."""
-    clear = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
     with admin.session() as session:
-        session.run(clear).consume()
+        clear(session)
         load_over_bolt(Wanted(run, graph.SLICES, "demo"), admin, lambda _what, _far: None)
         yield admin
-        session.run(clear).consume()
+        clear(session)
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from cypher.connection import USER, Unavailable, connect
 from cypher.load import bolt, generations
 from cypher.server.managed import Managed
 from cypher.server.progress import silently
+from tests.cypher.conftest import clear
 
 pytestmark = pytest.mark.slow
 
@@ -92,7 +93,7 @@ def check_unseen(server: Managed) -> None:
 
 def forget(server: Managed) -> None:
     with connect(server.uri, USER, server.password()) as driver, driver.session() as session:
-        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
+        clear(session)
 
 
 def duration(run: Run, server: Managed) -> float:
@@ -178,7 +179,7 @@ class Proxy:
 
 def test_d08_the_connection_is_cut_during_commits(run: Run, server: Managed, admin: Driver) -> None:
     with admin.session() as session:
-        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
+        clear(session)
     proxy = Proxy(server.settings.bolt, cuts=6)
     with (
         connect(f"bolt://127.0.0.1:{proxy.port}", USER, server.password()) as driver,
