@@ -39,7 +39,9 @@ class Precision:
     merge_strings: bool = True  # string constants that name nothing are one object
     merge_builders: bool = True  # string builders are one object a class
     merge_throwables: bool = True  # throwables are one object a class
-    merge_tables: bool = True  # objects of which one method makes more than MANY are one, by type
+    merge_tables: bool = (
+        True  # objects of which one method makes more than MANY are one, by type; so are the JDK's String[]
+    )
     tell_collections: bool = True  # collections that the program makes hold what each is given
     filter_array_stores: bool = True  # an array takes only what its element type admits
     pass_arguments: bool = True  # a call of a method that returns a parameter returns the argument
@@ -105,6 +107,7 @@ class Constraints:
         self.on_object: Callable[[int, int], None] = lambda *_: None
         self.on_calls: Callable[[Facts, bool, Int32], None] = lambda *_: None
         self._merged, self._texts = IdMap(), IdMap()
+        self._strings, self._table = program.type_named(f"[L{STRING};"), NONE
         self._string, self._throwable = program.type_named(STRING), program.type_named(THROWABLE)
         self._builders = {program.type_named(name) for name in BUILDERS}
         self._generic: dict[int, int] = {}
@@ -356,7 +359,16 @@ class Constraints:
         return found
 
     def _merge_tables(self, new: Rows, objects: Int32) -> None:
-        """Has the rows of `new` share an object of which a method makes many."""
+        """Has the rows of `new` share an object of which a method makes many, or all code of the JDK: arrays of strings.
+
+        Those go wherever one goes (thousands, each with an edge to each that takes elements out), and hold what the JDK's
+        code doesn't tell apart, either.
+        """
+        texts = (new.type == self._strings) & self.confined.covers(new.method)
+        if texts.any():
+            if self._table < 0:
+                self._table = self.object(heap.MERGED, self._strings)
+            objects[texts] = self._table
         key = new.method.astype(np.int64) << 32 | new.type
         distinct, inverse, counts = np.unique(key, return_inverse=True, return_counts=True)
         for place in np.flatnonzero(counts > MANY).tolist():

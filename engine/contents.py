@@ -361,17 +361,24 @@ class Contents:
             constraints.heap.add(own, 1, heap.ALLOCATED, type_, *at)
             constraints.put(iterator, own)
             constraints.put(call.result, own)
+            alike = constraints.fresh()  # (others lack these fields)
+            constraints.add(schema.Cast, *at, returned, type_, alike)
             for field in self._fields_of(type_):
-                self._copy(call, returned, field, iterator)
+                self._copy(call, alike, field, iterator)
             for name in ("value", "next"):
                 self._copy(call, call.argument(0), self._fields[name], iterator)
 
     def _fields_of(self, type_: int) -> Iterator[int]:
+        """Yields the fields of an object that hold references."""
+        program = self._program
         while type_ >= 0:
-            for field in self._program.fields_of(type_):
-                if not self._program.flags_of_field(field) & ACC_STATIC:
+            for field in program.fields_of(type_):
+                if (
+                    not program.flags_of_field(field) & ACC_STATIC
+                    and program.name_of_field(field)[2][0] in "L["
+                ):
                     yield field
-            type_ = self._program.superclass_of(type_)
+            type_ = program.superclass_of(type_)
 
     def _copy(self, call: SiteCall, source: int, field: int, target: int) -> None:
         """Has `target.field` hold what `source.field` does."""

@@ -73,7 +73,9 @@ class HandleEffects:
         self.invocations: dict[int, Invocation] = {}
         self.made: dict[int, Made] = {}
         self._nested: dict[tuple[int, int, int], int] = {}
+        # By site, what may be an argument of handles that combined ones call, and the number of these calls.
         self._anything: dict[int, int] = {}
+        self._inner: dict[int, int] = {}
         self._filled: set[str] = set()
         self.by_head: dict[type, Callable[[Any], None]] = {
             rel.HandleObject: self._return_handle,
@@ -284,12 +286,10 @@ class HandleEffects:
         for pointer in made.bound:
             self._assign(call, pointer, anything)
         self._mix(made.each.name, call, anything, invocation.result)
-        result = self._constraints.fresh()
-        inner = Invocation(call, {}, anything, result)
+        number = self._inner_call(call, anything)
         for handle in (*made.handles, *([anything] if made.each.name in _INVOKERS else [])):
-            self._nest(call.site, row.made, handle, inner)
-        self._assign(call, result, anything)
-        self._assign(call, result, invocation.result)
+            self._ask(number, handle, made.call.method)
+        self._assign(call, self.invocations[number].result, invocation.result)
 
     def _mix(self, name: str, call: SiteCall, anything: int, result: int) -> None:
         """Enters what a combination does with the values themselves."""
@@ -336,12 +336,25 @@ class HandleEffects:
                 self._assign(invocation.call, pointer, pool)
         return pool
 
+    def _inner_call(self, call: SiteCall, anything: int) -> int:
+        """Returns the number of the invocation that stands for all that combined handles make on behalf of a site."""
+        if call.site not in self._inner:
+            result = self._constraints.fresh()
+            self._inner[call.site] = self._number(Invocation(call, {}, anything, result))
+            self._assign(call, result, anything)
+        return self._inner[call.site]
+
+    def _number(self, inner: Invocation) -> int:
+        """Returns the number of an invocation that a combined handle makes."""
+        number = -2 - len(self.invocations)
+        self.invocations[number] = inner
+        return number
+
     def _nest(self, site: int, made: int, handle: int, inner: Invocation) -> None:
         key = (site, made, handle)
         if key not in self._nested:
-            number = self._nested[key] = -2 - len(self._nested)
-            self.invocations[number] = inner
-            self._ask(number, handle, self.made[made].call.method)
+            self._nested[key] = self._number(inner)
+            self._ask(self._nested[key], handle, self.made[made].call.method)
         else:
             self._assign(inner.call, self.invocations[self._nested[key]].result, inner.result)
 

@@ -3,13 +3,16 @@
 invokedynamic n(args)    ⇒    CallSite c = bootstrap(lookup, "n", type, static arguments…);
 return c.getTarget().invokeExact(args);
 ldc constant n           ⇒    return (T) bootstrap(lookup, "n", T.class, static arguments…);
+
+Call sites of the bootstrap method of a dynamic language (see SHARING) share what calls their targets, which are the
+same for all: a method that takes a call site with its arguments in an array, and returns any object.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from cypher.program import ABSTRACT, INTERFACE
+from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, PUBLIC, SYNTHETIC
 from cypher.schema import (
     NONE,
     ArrayStore,
@@ -21,8 +24,9 @@ from cypher.schema import (
     StringConstant,
 )
 from loader.expansion import Body, Linkage, Row
-from loader.names import parameters, reference_name, result
-from loader.resolution import INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL
+from loader.members import MadeMethod
+from loader.names import OBJECT, parameters, reference_name, result
+from loader.resolution import INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, Call
 from loader.site import FIELD_HANDLES, OPCODES, DynamicCall, Handle, read_handle
 from loader.texts import Texts
 from loader.unit import CLASS, DYNAMIC, METHOD_HANDLE, METHOD_TYPE, NUMBER, STRING
@@ -33,6 +37,10 @@ _LOOKUP, _METHOD_TYPE, _HANDLE, _CALL_SITE = (
     "java/lang/invoke/MethodHandle",
     "java/lang/invoke/CallSite",
 )
+_OBJECTS = "[Ljava/lang/Object;"
+# A bootstrap method that more entries of class files name than this is a dynamic language's: whatever is called
+# goes through it, and what it returns may call any method of the program.
+SHARING = 64
 # The kind of method handles for constructors (JVMS 4.4.8).
 _NEW_KIND = 8
 # What the JVM passes to every bootstrap method.
@@ -40,9 +48,13 @@ _GIVEN = 3
 
 
 class Linked(NamedTuple):
-    """A call site or a constant, linked by a bootstrap method of the program."""
+    """A call site or a constant, linked by a bootstrap method of the program.
+
+    `shared` is the method that calls the target, -1 if the call site does so itself.
+    """
 
     call: DynamicCall
+    shared: int
 
     @property
     def descriptor(self) -> str:
@@ -64,6 +76,39 @@ def handle_constant(linkage: Linkage, handle: Handle, caller: int) -> tuple[int,
     return handle.kind, linkage.resolver.call(OPCODES[handle.kind], owner, signature, caller).callee, NONE
 
 
+class Shared(NamedTuple):
+    """What calls the targets of call sites that a bootstrap method has linked, a method of `caller`."""
+
+    caller: int
+
+    @property
+    def made(self) -> MadeMethod:
+        """The method, which takes a call site and an array of arguments."""
+        return MadeMethod(
+            "call", f"(L{_CALL_SITE};{_OBJECTS})L{OBJECT};", PUBLIC | ACC_STATIC | SYNTHETIC, 2, 5
+        )
+
+
+def shared_body(linkage: Linkage, method: int, shape: Shared) -> list[Row]:
+    """Returns the rows of the method that calls the targets of many call sites."""
+    given, arguments, returned, thrown, target = range(5)
+    body = Body(method, 0)
+    body.invoke(_get_target(linkage, shape.caller), [(0, given)], target, thrown)
+    call = _call_target(linkage, shape.caller, "invokeWithArguments", f"({_OBJECTS})L{OBJECT};")
+    body.invoke(call, [(0, target), (1, arguments)], returned, thrown)
+    return body.rows
+
+
+def _get_target(linkage: Linkage, caller: int) -> Call:
+    signature = linkage.signatures.of("getTarget", f"()L{_HANDLE};")
+    return linkage.resolver.call(INVOKEVIRTUAL, linkage.types.named(_CALL_SITE), signature, caller)
+
+
+def _call_target(linkage: Linkage, caller: int, name: str, descriptor: str) -> Call:
+    signature = linkage.signatures.of(name, descriptor)
+    return linkage.resolver.call(INVOKEVIRTUAL, linkage.types.named(_HANDLE), signature, caller)
+
+
 def linked_body(linkage: Linkage, texts: Texts, method: int, shape: Linked) -> list[Row]:
     """Returns the rows of the method that is made for a call site or a constant."""
     return _Writer(linkage, texts, method, shape).rows()
@@ -72,6 +117,7 @@ def linked_body(linkage: Linkage, texts: Texts, method: int, shape: Linked) -> l
 class _Writer:
     def __init__(self, linkage: Linkage, texts: Texts, method: int, shape: Linked) -> None:
         self._linkage, self._texts, self._call = linkage, texts, shape.call
+        self._shared = shape.shared
         self._parameters = parameters(shape.descriptor)
         self._returned = len(self._parameters)
         self._thrown = self._returned + 1
@@ -85,25 +131,20 @@ class _Writer:
         wanted = reference_name(result(call.descriptor))
         value = made
         if not call.is_constant:
-            target = self._variable()
-            site = linkage.types.named(_CALL_SITE)
-            get = linkage.signatures.of("getTarget", f"()L{_HANDLE};")
-            body.invoke(
-                linkage.resolver.call(INVOKEVIRTUAL, site, get, call.caller),
-                [(0, made)],
-                target,
-                self._thrown,
-            )
             value = self._variable() if wanted else NONE
-            passed = [
-                (position + 1, position)
-                for position, each in enumerate(self._parameters)
-                if reference_name(each)
-            ]
-            handle = linkage.types.named(_HANDLE)
-            invoke = linkage.signatures.of("invokeExact", call.descriptor)
-            resolved = linkage.resolver.call(INVOKEVIRTUAL, handle, invoke, call.caller)
-            body.invoke(resolved, [(0, target), *passed], value, self._thrown)
+            passed = [position for position, each in enumerate(self._parameters) if reference_name(each)]
+            if self._shared >= 0:
+                declaring, name, descriptor = linkage.methods.name_of(self._shared)
+                signature = linkage.signatures.of(name, descriptor)
+                resolved = linkage.resolver.call(INVOKESTATIC, declaring, signature, call.caller)
+                array = self._collected(_OBJECTS, passed)
+                body.invoke(resolved, [(0, made), (1, array)], value, self._thrown)
+            else:
+                target = self._variable()
+                arguments = [(0, target), *((each + 1, each) for each in passed)]
+                body.invoke(_get_target(linkage, call.caller), [(0, made)], target, self._thrown)
+                resolved = _call_target(linkage, call.caller, "invokeExact", call.descriptor)
+                body.invoke(resolved, arguments, value, self._thrown)
         if wanted:
             body.add(Cast, value, linkage.types.named(wanted), self._returned)
         return body.rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from cypher.program import (
     SYNTHETIC,
 )  # fmt: skip
 from cypher.schema import NONE, Diagnostic, New
-from loader.bootstrap import Linked, linked_body
+from loader.bootstrap import SHARING, Linked, Shared, linked_body, shared_body
 from loader.expansion import Body, Linkage, Row
 from loader.lambdas import Lambda, lambda_body, lambda_of, make_lambda
 from loader.members import MadeMethod
@@ -25,7 +26,7 @@ from loader.names import STRING_CLASS, parameters, reference_name
 from loader.proxies import ProxyMethod, make_proxy, proxy_body
 from loader.records import RecordMethod, record_body, record_method_of
 from loader.resolution import INVOKESTATIC, INVOKEVIRTUAL
-from loader.site import DynamicCall, host_name, read_calls
+from loader.site import DynamicCall, bootstrap_entries, host_name, read_calls
 from loader.texts import Texts
 
 _LAMBDA = "java/lang/invoke/LambdaMetafactory"
@@ -39,7 +40,7 @@ class Made(NamedTuple):
 
     host: int
     offset: int
-    shape: Lambda | RecordMethod | Linked | ProxyMethod
+    shape: Lambda | RecordMethod | Linked | Shared | ProxyMethod
 
 
 class Dynamics:
@@ -50,6 +51,9 @@ class Dynamics:
         self._proxies: dict[tuple[int, ...], int] = {}
         self._expanded: dict[int, list[Row]] = {}
         self._made: dict[int, Made] = {}
+        # Of bootstrap methods: how many entries name them; the method that calls what they link, if it is shared.
+        self._entries: Counter[tuple[str, str, str]] | None = None
+        self._shares: dict[tuple[str, str, str], int] = {}
         self.diagnostics: list[Diagnostic] = []
         self._expanders: dict[str, Callable[[Body, DynamicCall], bool]] = {
             STRING_CONCAT: self._concatenate,
@@ -83,6 +87,8 @@ class Dynamics:
                 found = record_body(self._linkage, method, made.shape)
             elif isinstance(made.shape, Linked):
                 found = linked_body(self._linkage, self._texts, method, made.shape)
+            elif isinstance(made.shape, Shared):
+                found = shared_body(self._linkage, method, made.shape)
             else:
                 found = proxy_body(self._linkage, method, made.shape)
             self._expanded[method] = found
@@ -162,7 +168,7 @@ class Dynamics:
             )
             self._unresolved(body, call)
             return True
-        linked = Linked(call)
+        linked = Linked(call, NONE if call.is_constant else self._shared(call))
         count = len(parameters(linked.descriptor))
         made = MadeMethod(
             call.name, linked.descriptor, PUBLIC | ACC_STATIC | SYNTHETIC, count, linked.variables
@@ -179,6 +185,25 @@ class Dynamics:
                 text = f"a call is linked by {what}: of what it calls only those are found whose method handles are known"
             self._report(call.method, call.offset, "CLS-INDY", text)
         return True
+
+    def _shared(self, call: DynamicCall) -> int:
+        """Returns the method that calls the targets of all call sites of a bootstrap method, -1 if there is none."""
+        linkage = self._linkage
+        name, descriptor = call.bootstrap_name, call.bootstrap_descriptor
+        bootstrap = call.bootstrap_class, name, descriptor
+        if self._entries is None:
+            self._entries = bootstrap_entries(linkage.types.classes.parts)
+        if self._entries[bootstrap] <= SHARING:
+            return NONE
+        if bootstrap not in self._shares:
+            owner = linkage.types.named(call.bootstrap_class)
+            shape = Shared(owner)
+            flags = FINAL | SYNTHETIC | (linkage.types.flags[owner] & (APPLICATION | JDK))
+            type_ = linkage.types.make(f"{call.bootstrap_class}$$Linked@{name}", flags, [], 1)
+            linkage.methods.add_made(type_, [shape.made])
+            self._shares[bootstrap] = linkage.methods.of_type(type_)[0]
+            self._made[self._shares[bootstrap]] = Made(NONE, NONE, shape)
+        return self._shares[bootstrap]
 
     def _read_lambda(self, body: Body, call: DynamicCall) -> bool:
         """Calls the bootstrap method of a Scala class that reads its own lambdas; these are told by their streams."""

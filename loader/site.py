@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
+
+import numpy as np
 
 from cypher.schema import NONE
 from loader.expansion import Linkage
@@ -85,6 +88,17 @@ def read_calls(linkage: Linkage, method: int) -> Iterator[DynamicCall]:
         yield DynamicCall(
             part, method, caller, offset, name, descriptor, result, thrown, passed, kind, *linked, static
         )
+
+
+def bootstrap_entries(parts: Iterable[Part]) -> Counter[tuple[str, str, str]]:
+    """Returns how many entries of class files name each bootstrap method (class, name, descriptor)."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for part in parts:
+        named = part.unit.bootstrap_method
+        refs, counts = np.unique(named[named >= 0], return_counts=True)
+        for ref, count in zip(refs.tolist(), counts.tolist(), strict=True):
+            found[part.method_ref(ref)] += count
+    return found
 
 
 def _arguments(part: Part, row: int) -> dict[int, dict[int, int]]:

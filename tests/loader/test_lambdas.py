@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from cypher.program import ABSTRACT, ACC_STATIC, APPLICATION, PRIVATE, PUBLIC, SYNTHETIC
-from cypher.schema import Argument, Assign, Cast, Initialises, Invoke, Load, New, Store
+from cypher.schema import Argument, ArrayStore, Assign, Cast, Initialises, Invoke, Load, New, Store
+from loader.bootstrap import SHARING
 from loader.link import LinkedProgram
 from loader.unit import CLASS, METHOD_HANDLE, METHOD_TYPE, NUMBER, STRING
 from tests.loader.reading import KINDS, facts, listed, method, program_of, written
@@ -488,6 +489,50 @@ def test_unknown_bootstrap_method_runs_and_leaves_an_unresolved_call() -> None:
         5,
     )
     assert "missing" not in report.text
+
+
+@pytest.mark.parametrize(("more", "shared"), [(0, True), (-1, False)])
+def test_call_sites_of_a_dynamic_language_share_what_calls_their_targets(more: int, shared: bool) -> None:
+    link, call_site, handle = (
+        "(Ljava/lang/String;)Ljava/lang/invoke/CallSite;",
+        "java/lang/invoke/CallSite",
+        "java/lang/invoke/MethodHandle",
+    )
+    rows = (
+        ("dynamic", 5, 0, ("go", "(ILA;LB;)LA;"), 3, 2),
+        *(("dynamic_argument", 0, position, 10 + position) for position in (1, 2)),
+    )
+    host = Class(
+        "M",
+        methods=(Method("main", rows=rows, variables=20),),
+        bootstraps=((6, ("boot/B", "link", link), ((STRING, "x"),)),) * (SHARING + 1 + more),
+    )
+    static, by_any = PUBLIC | ACC_STATIC, "([Ljava/lang/Object;)Ljava/lang/Object;"
+    library = (
+        Class(call_site, methods=(Method("getTarget", f"()L{handle};"),)),
+        Class(handle, methods=(Method("invokeWithArguments", by_any),)),
+    )
+    program = program_of(host, Class("boot/B", methods=(Method("link", link, static),)), library=library)
+    (linked,) = facts(program, "M.main")[Invoke].callee.tolist()
+    body = program.facts_of(np.array([linked], np.int32), np.zeros(1, np.int32), 0)
+    calls = [(kind, made) for kind, made, _ in calls_of(program, body)]
+    by_itself = [("VIRTUAL", f"{call_site}.getTarget()L{handle};"), ("VIRTUAL", "")]
+    taken = f"boot/B$$Linked@link.call(L{call_site};[Ljava/lang/Object;)Ljava/lang/Object;"
+    assert calls == [("STATIC", f"boot/B.link{link}"), *([("STATIC", taken)] if shared else by_itself)]
+    # (the references among the arguments go into an array, and what comes back is cast)
+    stored = listed(body, ArrayStore, "source", "base")
+    assert [source for source, _ in stored] == ([1, 2] if shared else [])
+    assert [program.name_of_type(each) for each in body[Cast].type.tolist()] == ["A"]
+    if shared:
+        ((_, _, (made, array)),) = calls_of(program, body)[1:]
+        assert {base for _, base in stored} == {array[1]}
+        (common,) = body[Invoke].callee.tolist()[1:]
+        inner = program.facts_of(np.array([common], np.int32), np.zeros(1, np.int32), 0)
+        assert calls_of(program, inner) == [
+            ("VIRTUAL", f"{call_site}.getTarget()L{handle};", [(0, 0)]),
+            ("VIRTUAL", f"{handle}.invokeWithArguments{by_any}", [(0, 4), (1, 1)]),
+        ]
+        assert made[0] == 0
 
 
 def test_bootstrap_method_of_a_class_that_is_missing_is_told_apart() -> None:
