@@ -82,7 +82,8 @@ MODELS: tuple[Model, ...] = (
     ),
     Model(
         "bootstrap methods of the program",
-        "invokedynamic and dynamic constants call them, and the target of the call site that they return",
+        "invokedynamic and dynamic constants call them, and the target of the call site that they return; if more than 64 "
+        "entries of class files name one, as in a dynamic language, its call sites share their arguments",
         "JVMS 4.4.10, 4.7.23, 5.4.3.6",
         "DynamicCall DynamicCallByName DynamicConstant DynamicConstantLibrary CallSites InlineCache",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cypher.program import ABSTRACT, INTERFACE, Program
+from cypher.schema import NONE
 from engine.reflection.papers import JAVA, LIVSHITS
 from engine.reflection.relations import (
     ArrayCall,
@@ -33,7 +34,7 @@ def instantiable(program: Program, type_: int) -> bool:
 
 def default_constructor(program: Program, type_: int) -> int:
     """Returns the constructor without parameters of a class that can be instantiated, or -1."""
-    return program.method_of(type_, "<init>", "()V") if instantiable(program, type_) else -1
+    return program.method_of(type_, "<init>", "()V") if instantiable(program, type_) else NONE
 
 
 @rule("newInstanceTargets.1", LIVSHITS)
@@ -108,9 +109,7 @@ def new_array(sites: Table[ArrayCall], classes: Table[ClassAt], program: Program
 
 
 def _named_elements(program: Program, type_: int) -> list[int]:
-    """Returns `type_` if the program names arrays of it, else the nearest supertypes of which it does."""
-    if program.names_array_of(type_):
-        return [type_]
+    """Returns the nearest supertypes of which the program names arrays: `type_` itself if it does so of that."""
     named = [each for each in program.supertypes_of(type_) if program.names_array_of(each)]
     above = {other for each in named for other in program.supertypes_of(each) if other != each}
     return sorted(set(named) - above)

@@ -126,7 +126,7 @@ def handle_object(
     for site in sites:
         known = [row.made for row in types.where(pointer=site.type)]
         free = site.type < 0 or bool(unknown.where(pointer=site.type))
-        for candidate in candidates.where(site=site.site) if known or free else ():
+        for candidate in candidates.where(site=site.site):
             if free or any(_has_type(program, candidate, made, lengths, parameters) for made in known):
                 yield HandleObject(candidate.site, candidate.member, candidate.kind)
 
