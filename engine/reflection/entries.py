@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cypher.program import INTERFACE, Program
+from cypher.schema import NONE
 from engine.reflection.names import class_named, class_of_descriptor
 from engine.reflection.papers import JAVA, LIVSHITS, SOLAR
 from engine.reflection.relations import (
@@ -94,11 +95,11 @@ def related_class(
 
 def _related(program: Program, type_: int, sort: str) -> int:
     if type_ < 0:
-        return -1
+        return NONE
     if sort == "superclass":
-        return -1 if program.flags_of_type(type_) & INTERFACE else program.superclass_of(type_)
+        return NONE if program.flags_of_type(type_) & INTERFACE else program.superclass_of(type_)
     name = program.name_of_type(type_)
-    return class_of_descriptor(program, name[1:]) if name.startswith("[") else -1
+    return class_of_descriptor(program, name[1:]) if name.startswith("[") else NONE
 
 
 @rule("unknownRelated", JAVA)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from cypher.program import ACC_STATIC, INTERFACE, PUBLIC, Program
+from cypher.schema import NONE
 
-PRIMITIVES = "ZBCSIJFDV"
+# Names that no class has, and `Class.forName` doesn't find.
+PRIMITIVES = frozenset({"boolean", "byte", "char", "short", "int", "long", "float", "double", "void"})
 
 
 def class_named(program: Program, text: str) -> int:
@@ -14,16 +16,7 @@ def class_named(program: Program, text: str) -> int:
 
     That is a class's name with dots, or an array's descriptor with dots (JLS 13.1, `Class.getName`).
     """
-    if "/" in text:
-        return -1
-    if text.startswith("["):
-        element = text.lstrip("[")
-        if element.startswith("L") and element.endswith(";"):
-            known = program.type_named(element[1:-1].replace(".", "/")) >= 0
-        else:
-            known = len(element) == 1 and element in PRIMITIVES[:-1]
-        return program.type_named(text.replace(".", "/")) if known else -1
-    return program.type_named(text.replace(".", "/"))
+    return NONE if "/" in text or text in PRIMITIVES else program.type_named(text.replace(".", "/"))
 
 
 def parameter_descriptors(descriptor: str) -> list[str]:
