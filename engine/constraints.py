@@ -25,6 +25,7 @@ OBJECT, STRING, CLASS, THROWABLE = (
     "java/lang/Class",
     "java/lang/Throwable",
 )
+STRING_ARRAY = f"[L{STRING};"
 # What the JVM keeps: threads that run; an array of each type of which one was allocated; objects with a finalizer.
 RUNNING_THREADS, MADE_ARRAYS, FINALIZABLE = "running threads", "made arrays", "finalizable objects"
 # More objects of one type than this, made by one method, fill a table.
@@ -40,7 +41,7 @@ class Precision:
     merge_builders: bool = True  # string builders are one object a class
     merge_throwables: bool = True  # throwables are one object a class
     merge_tables: bool = (
-        True  # objects of which one method makes more than MANY are one, by type; so are the JDK's String[]
+        True  # objects of which a method makes more than MANY are one by type, and the JDK's String[]
     )
     tell_collections: bool = True  # collections that the program makes hold what each is given
     filter_array_stores: bool = True  # an array takes only what its element type admits
@@ -107,8 +108,8 @@ class Constraints:
         self.on_object: Callable[[int, int], None] = lambda *_: None
         self.on_calls: Callable[[Facts, bool, Int32], None] = lambda *_: None
         self._merged, self._texts = IdMap(), IdMap()
-        self._strings, self._table = program.type_named(f"[L{STRING};"), NONE
         self._string, self._throwable = program.type_named(STRING), program.type_named(THROWABLE)
+        self._texts_type, self._jdk_texts = program.type_named(STRING_ARRAY), NONE
         self._builders = {program.type_named(name) for name in BUILDERS}
         self._generic: dict[int, int] = {}
         self._types = 0
@@ -364,11 +365,12 @@ class Constraints:
         Those go wherever one goes (thousands, each with an edge to each that takes elements out), and hold what the JDK's
         code doesn't tell apart, either.
         """
-        texts = (new.type == self._strings) & self.confined.covers(new.method)
-        if texts.any():
-            if self._table < 0:
-                self._table = self.object(heap.MERGED, self._strings)
-            objects[texts] = self._table
+        texts = np.flatnonzero(new.type == self._texts_type)
+        texts = texts[self.confined.covers(new.method[texts])]
+        if texts.size:
+            if self._jdk_texts < 0:
+                self._jdk_texts = self.object(heap.MERGED, self._texts_type)
+            objects[texts] = self._jdk_texts
         key = new.method.astype(np.int64) << 32 | new.type
         distinct, inverse, counts = np.unique(key, return_inverse=True, return_counts=True)
         for place in np.flatnonzero(counts > MANY).tolist():

@@ -9,7 +9,7 @@ one may, it is `open`: what is taken out of it then comes from the bodies of its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +20,7 @@ from cypher import schema
 from cypher.program import ACC_STATIC
 from cypher.schema import NONE, STATIC, Facts, Int32, Rows
 from engine import heap
+from engine.layout import reference_fields
 from engine.models import SiteCall, calls_at
 from engine.solver import int32
 
@@ -363,22 +364,10 @@ class Contents:
             constraints.put(call.result, own)
             alike = constraints.fresh()  # (others lack these fields)
             constraints.add(schema.Cast, *at, returned, type_, alike)
-            for field in self._fields_of(type_):
+            for field in reference_fields(self._program, type_):
                 self._copy(call, alike, field, iterator)
             for name in ("value", "next"):
                 self._copy(call, call.argument(0), self._fields[name], iterator)
-
-    def _fields_of(self, type_: int) -> Iterator[int]:
-        """Yields the fields of an object that hold references."""
-        program = self._program
-        while type_ >= 0:
-            for field in program.fields_of(type_):
-                if (
-                    not program.flags_of_field(field) & ACC_STATIC
-                    and program.name_of_field(field)[2][0] in "L["
-                ):
-                    yield field
-            type_ = program.superclass_of(type_)
 
     def _copy(self, call: SiteCall, source: int, field: int, target: int) -> None:
         """Has `target.field` hold what `source.field` does."""

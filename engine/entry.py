@@ -9,8 +9,8 @@ from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, PROTECTED, PUBLIC, Program
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
-from engine.constraints import STRING, Constraints
-from engine.machine import STRING_ARRAY, entry_object
+from engine.constraints import STRING, STRING_ARRAY, Constraints
+from engine.machine import entry_object
 from engine.models import UNCAUGHT
 from engine.sites import ENTRY_POINT
 from engine.unknown import UnknownObjects

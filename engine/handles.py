@@ -17,6 +17,7 @@ from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Rows
 from engine import heap
 from engine.constraints import Constraints
 from engine.effects import Effects
+from engine.layout import reference_fields
 from engine.machine import LINKED
 from engine.models import SiteCall
 from engine.reflection import api
@@ -72,10 +73,7 @@ class HandleEffects:
         )
         self.invocations: dict[int, Invocation] = {}
         self.made: dict[int, Made] = {}
-        self._nested: dict[tuple[int, int, int], int] = {}
-        # By site, what may be an argument of handles that combined ones call, and the number of these calls.
-        self._anything: dict[int, int] = {}
-        self._inner: dict[int, int] = {}
+        self._inner: dict[int, int] = {}  # by site, the number of what combined handles call
         self._filled: set[str] = set()
         self.by_head: dict[type, Callable[[Any], None]] = {
             rel.HandleObject: self._return_handle,
@@ -161,17 +159,13 @@ class HandleEffects:
         return made
 
     def _fill(self, made: int, type_: int) -> None:
-        program, constraints = self._program, self._constraints
+        constraints = self._constraints
         base = constraints.fresh()
         constraints.put(base, made)
-        while type_ >= 0:
-            for field in program.fields_of(type_):
-                static = program.flags_of_field(field) & ACC_STATIC
-                if not static and program.name_of_field(field)[2][0] in "L[":
-                    value = constraints.fresh()
-                    constraints.add(schema.Load, NONE, NONE, constraints.pool(LINKED), field, value)
-                    constraints.add(schema.Store, NONE, NONE, value, field, base)
-            type_ = program.superclass_of(type_)
+        for field in reference_fields(self._program, type_):
+            value = constraints.fresh()
+            constraints.add(schema.Load, NONE, NONE, constraints.pool(LINKED), field, value)
+            constraints.add(schema.Store, NONE, NONE, value, field, base)
 
     # --- calls
     def _do(self, row: rel.HandleTarget) -> None:
@@ -277,19 +271,18 @@ class HandleEffects:
         if made.each.name == "bindTo" and invocation.anything < 0 and row.site >= 0:
             shifted = {position + 1: pointer for position, pointer in invocation.arguments.items()}
             bound = shifted | ({0: made.bound[0]} if made.bound else {})
-            inner = Invocation(invocation.call, bound, NONE, invocation.result)
+            number = self._number(Invocation(invocation.call, bound, NONE, invocation.result))
             for handle in made.handles:
-                self._nest(invocation.call.site, row.made, handle, inner)
+                self._ask(number, handle, made.call.method)
             return
-        anything = self._pool(invocation)
-        call = invocation.call
+        number, call = self._inner_call(invocation), invocation.call
+        _, _, anything, result = self.invocations[number]
         for pointer in made.bound:
             self._assign(call, pointer, anything)
         self._mix(made.each.name, call, anything, invocation.result)
-        number = self._inner_call(call, anything)
         for handle in (*made.handles, *([anything] if made.each.name in _INVOKERS else [])):
             self._ask(number, handle, made.call.method)
-        self._assign(call, self.invocations[number].result, invocation.result)
+        self._assign(call, result, invocation.result)
 
     def _mix(self, name: str, call: SiteCall, anything: int, result: int) -> None:
         """Enters what a combination does with the values themselves."""
@@ -325,38 +318,25 @@ class HandleEffects:
         if source >= 0 <= target:
             self._constraints.add(schema.Assign, call.method, call.offset, source, target)
 
-    def _pool(self, invocation: Invocation) -> int:
-        """Returns the pointer to what may be an argument of any handle that a site calls by way of combined ones."""
-        site = invocation.call.site
-        if site not in self._anything:
-            self._anything[site] = self._constraints.fresh()
-        pool = self._anything[site]
-        for pointer in (*invocation.arguments.values(), invocation.anything):
-            if pointer != pool:
-                self._assign(invocation.call, pointer, pool)
-        return pool
-
-    def _inner_call(self, call: SiteCall, anything: int) -> int:
-        """Returns the number of the invocation that stands for all that combined handles make on behalf of a site."""
+    def _inner_call(self, invocation: Invocation) -> int:
+        """Returns the number of what stands for all that combined handles call on behalf of a site, `invocation` included."""
+        call, constraints = invocation.call, self._constraints
         if call.site not in self._inner:
-            result = self._constraints.fresh()
-            self._inner[call.site] = self._number(Invocation(call, {}, anything, result))
-            self._assign(call, result, anything)
-        return self._inner[call.site]
+            inner = Invocation(call, {}, constraints.fresh(), constraints.fresh())
+            self._inner[call.site] = self._number(inner)
+            self._assign(call, inner.result, inner.anything)
+        number = self._inner[call.site]
+        anything = self.invocations[number].anything
+        for pointer in (*invocation.arguments.values(), invocation.anything):
+            if pointer != anything:
+                self._assign(call, pointer, anything)
+        return number
 
     def _number(self, inner: Invocation) -> int:
         """Returns the number of an invocation that a combined handle makes."""
         number = -2 - len(self.invocations)
         self.invocations[number] = inner
         return number
-
-    def _nest(self, site: int, made: int, handle: int, inner: Invocation) -> None:
-        key = (site, made, handle)
-        if key not in self._nested:
-            self._nested[key] = self._number(inner)
-            self._ask(self._nested[key], handle, self.made[made].call.method)
-        else:
-            self._assign(inner.call, self.invocations[self._nested[key]].result, inner.result)
 
     # --- memory
     def enter_memory(self, call: SiteCall) -> None:

@@ -26,7 +26,6 @@ from engine.models import (
 from engine.sites import ENTRY_POINT
 
 GROUP, SYSTEM = "java/lang/ThreadGroup", "java/lang/System"
-STRING_ARRAY = f"[L{STRING};"
 # HotSpot initialises these by itself, before and after System.initPhase1 (`Threads::create_vm`).
 INITIALISED = (
     STRING, SYSTEM, CLASS, GROUP, THREAD, "java/lang/Module", "java/lang/reflect/Method",

@@ -24,10 +24,11 @@ from itertools import takewhile
 import numpy as np
 
 from cypher import schema
-from cypher.program import ACC_STATIC, ENUM, JDK, PRIVATE, Program
+from cypher.program import ACC_STATIC, ENUM, JDK, PRIVATE
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
 from engine.constraints import Constraints
+from engine.layout import superclasses
 from engine.models import Models, SiteCall, SiteModel
 from engine.reflection.names import class_of_descriptor
 from engine.solver import Solver
@@ -183,7 +184,7 @@ class Serialization:
         program = self._program
         if self._serializable not in program.supertypes_of(type_):
             return False
-        above = (each for each in _superclasses(program, type_) if program.flags_of_type(each) & JDK)
+        above = (each for each in superclasses(program, type_) if program.flags_of_type(each) & JDK)
         of_jdk = next(above, NONE)
         return of_jdk < 0 or program.name_of_type(of_jdk).lstrip("[L").startswith(PLAIN)
 
@@ -218,7 +219,7 @@ class Serialization:
             self._virtual("readExternal", "(Ljava/io/ObjectInput;)V", receiver, INPUTS)
         else:
             self._restore_fields(type_, receiver)
-        for declaring in _superclasses(program, type_):
+        for declaring in superclasses(program, type_):
             resolve = program.method_of(declaring, "readResolve", "()Ljava/lang/Object;")
             if resolve >= 0:
                 constraints.call(self._reading, SPECIAL, resolve, receiver, result=pool)
@@ -279,7 +280,7 @@ class Serialization:
         if program.name_of_type(type_).startswith("["):
             constraints.add(schema.ArrayLoad, NONE, NONE, receiver, written)
             return
-        for declaring in _superclasses(program, type_):
+        for declaring in superclasses(program, type_):
             replace = program.method_of(declaring, "writeReplace", "()Ljava/lang/Object;")
             if replace >= 0:
                 constraints.call(self._writing, SPECIAL, replace, receiver, result=written)
@@ -299,7 +300,7 @@ class Serialization:
         program = self._program
         return list(
             takewhile(
-                lambda each: self._serializable in program.supertypes_of(each), _superclasses(program, type_)
+                lambda each: self._serializable in program.supertypes_of(each), superclasses(program, type_)
             )
         )
 
@@ -337,10 +338,3 @@ class Serialization:
             cause = self._reading if stream == INPUTS else self._writing
             arguments = [(1, constraints.pool(stream))]
             constraints.call(cause, VIRTUAL, program.signature_of(method), receiver, arguments)
-
-
-def _superclasses(program: Program, type_: int) -> Iterator[int]:
-    """Yields a class and its superclasses."""
-    while type_ >= 0:
-        yield type_
-        type_ = program.superclass_of(type_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from cypher.program import (
@@ -51,8 +52,7 @@ class Dynamics:
         self._proxies: dict[tuple[int, ...], int] = {}
         self._expanded: dict[int, list[Row]] = {}
         self._made: dict[int, Made] = {}
-        # Of bootstrap methods: how many entries name them; the method that calls what they link, if it is shared.
-        self._entries: Counter[tuple[str, str, str]] | None = None
+        # By bootstrap method, the method that calls what it links, if that is shared.
         self._shares: dict[tuple[str, str, str], int] = {}
         self.diagnostics: list[Diagnostic] = []
         self._expanders: dict[str, Callable[[Body, DynamicCall], bool]] = {
@@ -152,13 +152,22 @@ class Dynamics:
     ) -> None:
         """Adds a call of a static method that is made for a call site."""
         linkage = self._linkage
-        flags = FINAL | SYNTHETIC | (linkage.types.flags[call.caller] & (APPLICATION | JDK))
-        type_ = linkage.types.make(host_name(linkage, call, what), flags, [], 1)
-        linkage.methods.add_made(type_, [made])
-        self._made[linkage.methods.of_type(type_)[0]] = Made(call.method, call.offset, shape)
+        origin = Made(call.method, call.offset, shape)
+        method = self._make(host_name(linkage, call, what), call.caller, made, origin)
         signature = linkage.signatures.of(made.name, made.descriptor)
-        target = linkage.resolver.call(INVOKESTATIC, type_, signature, call.caller)
+        declaring = linkage.methods.declaring_type(method)
+        target = linkage.resolver.call(INVOKESTATIC, declaring, signature, call.caller)
         body.invoke(target, sorted(call.arguments.items()), call.result, call.thrown)
+
+    def _make(self, name: str, like: int, made: MadeMethod, origin: Made) -> int:
+        """Returns the only method of a new class, which is of the application or the JDK as the class `like` is."""
+        linkage = self._linkage
+        flags = FINAL | SYNTHETIC | (linkage.types.flags[like] & (APPLICATION | JDK))
+        type_ = linkage.types.make(name, flags, [], 1)
+        linkage.methods.add_made(type_, [made])
+        method = linkage.methods.of_type(type_)[0]
+        self._made[method] = origin
+        return method
 
     def _linked(self, body: Body, call: DynamicCall) -> bool:
         """Adds a call of a method that calls the bootstrap method and what it returns."""
@@ -188,22 +197,19 @@ class Dynamics:
 
     def _shared(self, call: DynamicCall) -> int:
         """Returns the method that calls the targets of all call sites of a bootstrap method, -1 if there is none."""
-        linkage = self._linkage
-        name, descriptor = call.bootstrap_name, call.bootstrap_descriptor
-        bootstrap = call.bootstrap_class, name, descriptor
-        if self._entries is None:
-            self._entries = bootstrap_entries(linkage.types.classes.parts)
+        bootstrap = call.bootstrap_class, call.bootstrap_name, call.bootstrap_descriptor
         if self._entries[bootstrap] <= SHARING:
             return NONE
         if bootstrap not in self._shares:
-            owner = linkage.types.named(call.bootstrap_class)
-            shape = Shared(owner)
-            flags = FINAL | SYNTHETIC | (linkage.types.flags[owner] & (APPLICATION | JDK))
-            type_ = linkage.types.make(f"{call.bootstrap_class}$$Linked@{name}", flags, [], 1)
-            linkage.methods.add_made(type_, [shape.made])
-            self._shares[bootstrap] = linkage.methods.of_type(type_)[0]
-            self._made[self._shares[bootstrap]] = Made(NONE, NONE, shape)
+            owner = self._linkage.types.named(call.bootstrap_class)
+            name, shape = f"{call.bootstrap_class}$$Linked@{call.bootstrap_name}", Shared(owner)
+            self._shares[bootstrap] = self._make(name, owner, shape.made, Made(NONE, NONE, shape))
         return self._shares[bootstrap]
+
+    @cached_property
+    def _entries(self) -> Counter[tuple[str, str, str]]:
+        """How many entries of class files name each bootstrap method."""
+        return bootstrap_entries(self._linkage.types.classes.parts)
 
     def _read_lambda(self, body: Body, call: DynamicCall) -> bool:
         """Calls the bootstrap method of a Scala class that reads its own lambdas; these are told by their streams."""

@@ -14,8 +14,8 @@ from cli.graph.names import ElementNames
 from cypher import schema
 from cypher.schema import NONE, Int32, Int64
 from engine.computed import Computations
+from engine.constraints import STRING_ARRAY
 from engine.flow import Flow
-from engine.machine import STRING_ARRAY
 from engine.reflection.sources import ARGUMENT, COMPUTED, CONCATENATION, Source, sources_by_method
 from engine.sites import ENTRY_POINT
 

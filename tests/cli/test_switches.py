@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from cli.run import Run
+from engine import heap
 from engine.analysis import SWITCHES
+from tests.cli import tiny_jdk
 from tests.cli.conftest import Heliograph, compiled
 
 TABLE = "".join(f"        use(new Object[{number}]);\n" for number in range(40))
@@ -63,6 +66,31 @@ def test_without_a_feature_more_is_told_apart_or_let_through(
     more_objects, more_pairs = sizes(heliograph, program, jdk, tmp_path / "without", "--without", feature)
     assert (more_objects > objects) == feature.startswith("merged-")
     assert more_objects > objects or more_pairs > pairs
+
+
+def test_arrays_of_strings_that_the_jdk_makes_are_one_object(
+    heliograph: Heliograph, javac: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists = "public static String[] first() { return new String[1]; } public static String[] second() { return new String[2]; }"
+    monkeypatch.setitem(tiny_jdk.SOURCES, "java.util.Lists", f"public class Lists {{ {lists} }}")
+    jdk = tiny_jdk.build(tmp_path / "jdk", javac)
+    lines = (
+        "Object[] own = {new String[1], new String[2], java.util.Lists.first(), java.util.Lists.second()};"
+    )
+    source = f"package demo; public class Main {{ public static void main(String[] a) {{ {lines} }} }}"
+    program = compiled(tmp_path, jdk, javac, Main=source)
+    sizes(heliograph, program, jdk, tmp_path / "with")
+    sizes(heliograph, program, jdk, tmp_path / "without", "--without", "merged-tables")
+    assert kinds(tmp_path / "with", "[Ljava/lang/String;") == {heap.ALLOCATED: 2, heap.MERGED: 1}
+    assert kinds(tmp_path / "without", "[Ljava/lang/String;") == {heap.ALLOCATED: 4}
+
+
+def kinds(run: Path, name: str) -> dict[int, int]:
+    """Returns how many objects of a type are allocated, and how many stand for several."""
+    found = Run(run)
+    objects = found.result.objects
+    counts = Counter(objects.kind[objects.type == found.names.type_ids[name]].tolist())
+    return {each: counts[each] for each in (heap.ALLOCATED, heap.MERGED) if counts[each]}
 
 
 def test_help_names_every_feature(heliograph: Heliograph) -> None:

@@ -217,7 +217,7 @@ def main() -> None:
     tried = [each for each in mutants() if sampled(each.name, given.part)]
     with tempfile.TemporaryDirectory(prefix="heliograph-tests-") as folder:
         found = survivors(tried, compiled(Path(folder)), report=given.verbose)
-    print(*(each for each in found if each not in known_survivors()), sep="\n")
+    print(*sorted({*found} - known_survivors()), sep="\n")
     print(f"{len(found)} of {len(tried)} survive; those above are not in {SURVIVORS.name}")
 
 

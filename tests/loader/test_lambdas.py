@@ -9,6 +9,7 @@ import pytest
 
 from cypher.program import ABSTRACT, ACC_STATIC, APPLICATION, PRIVATE, PUBLIC, SYNTHETIC
 from cypher.schema import Argument, ArrayStore, Assign, Cast, Initialises, Invoke, Load, New, Store
+from engine.jvm import MODELS
 from loader.bootstrap import SHARING
 from loader.link import LinkedProgram
 from loader.unit import CLASS, METHOD_HANDLE, METHOD_TYPE, NUMBER, STRING
@@ -491,8 +492,8 @@ def test_unknown_bootstrap_method_runs_and_leaves_an_unresolved_call() -> None:
     assert "missing" not in report.text
 
 
-@pytest.mark.parametrize(("more", "shared"), [(0, True), (-1, False)])
-def test_call_sites_of_a_dynamic_language_share_what_calls_their_targets(more: int, shared: bool) -> None:
+@pytest.mark.parametrize(("entries", "shared"), [(SHARING, False), (SHARING + 1, True)])
+def test_call_sites_of_a_dynamic_language_share_what_calls_their_targets(entries: int, shared: bool) -> None:
     link, call_site, handle = (
         "(Ljava/lang/String;)Ljava/lang/invoke/CallSite;",
         "java/lang/invoke/CallSite",
@@ -505,7 +506,7 @@ def test_call_sites_of_a_dynamic_language_share_what_calls_their_targets(more: i
     host = Class(
         "M",
         methods=(Method("main", rows=rows, variables=20),),
-        bootstraps=((6, ("boot/B", "link", link), ((STRING, "x"),)),) * (SHARING + 1 + more),
+        bootstraps=((6, ("boot/B", "link", link), ((STRING, "x"),)),) * entries,
     )
     static, by_any = PUBLIC | ACC_STATIC, "([Ljava/lang/Object;)Ljava/lang/Object;"
     library = (
@@ -533,6 +534,11 @@ def test_call_sites_of_a_dynamic_language_share_what_calls_their_targets(more: i
             ("VIRTUAL", f"{handle}.invokeWithArguments{by_any}", [(0, 4), (1, 1)]),
         ]
         assert made[0] == 0
+
+
+def test_how_many_entries_call_sites_share_is_told() -> None:
+    (modelled,) = (each.effect for each in MODELS if each.name == "bootstrap methods of the program")
+    assert f"if more than {SHARING} entries" in " ".join(modelled.split())
 
 
 def test_bootstrap_method_of_a_class_that_is_missing_is_told_apart() -> None:
