@@ -11,18 +11,18 @@ from cli.run import Run
 from cypher.schema import NONE
 from engine import heap
 from engine.reflection import api
-from engine.report import KNOWN
+from engine.report import KNOWN, TOO_MANY
 from engine.result import RESOLVED, ReflectiveSite
 
 # What else keeps a call open: all that comes to it, or some of it, isn't known, or only what another call makes is not;
-# or it lists the members of whatever object comes.
+# or it lists the members of whatever object or class comes.
 ONLY_INPUT, INPUT, OPEN_CALL, MANY_CLASSES = "only-input", "input", "open-call", "many-classes"
 CAUSES = {
     **CAST_CAUSES,
     ONLY_INPUT: "nothing comes to it but what enters the program or is computed",
     INPUT: "something comes to it that enters the program or is computed",
     OPEN_CALL: "what another open call returns comes to it",
-    MANY_CLASSES: "it lists the members of an object that may be of too many classes",
+    MANY_CLASSES: "it lists the members of too many classes",
 }
 _OF_MODE = ("mode-ignores-reflection", "not-local")  # reasons that need no cause
 _SETTLED = -2  # stands for a call that is not open
@@ -41,17 +41,20 @@ class Openings:
         """Returns why a call is open, out of CAUSES: what casts don't tell, and on what it depends."""
         if site.status == RESOLVED or site.reason in _OF_MODE:
             return ()
-        if site.role == api.LIST_MEMBERS and self._is_of_objects(site):
+        if site.role == api.LIST_MEMBERS and self._is_of_classes(site):
             return (MANY_CLASSES,)
         is_known = site.targets or any(each.kind == "constant" for each in site.sources)
         needed = INPUT if is_known else ONLY_INPUT
         depends = needed if NONE in self._makers(site) else OPEN_CALL
         return (*filter(None, [self.casts.cause(site)]), depends)
 
-    def _is_of_objects(self, site: ReflectiveSite) -> bool:
-        """Returns whether all that is unknown of a call are classes of objects."""
-        unknown = [each.obj for each in site.sources if each.kind == "unknown" and each.obj >= 0]
-        return bool(unknown) and all(self._objects.kind[each] == heap.CLASS_OF for each in unknown)
+    def _is_of_classes(self, site: ReflectiveSite) -> bool:
+        """Returns whether nothing is unknown of a call but which of many classes comes to it."""
+        unknown = [each for each in site.sources if each.kind == "unknown"]
+        return bool(unknown) and all(
+            each.text == TOO_MANY or (each.obj >= 0 and self._objects.kind[each.obj] == heap.CLASS_OF)
+            for each in unknown
+        )
 
     def first(self, wanted: Iterable[ReflectiveSite]) -> list[ReflectiveSite]:
         """Returns the open calls on which those that are `wanted` depend, and to which something comes that no other returned."""

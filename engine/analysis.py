@@ -152,7 +152,8 @@ class Analysis:
             if status == FIXPOINT and not (methods.size or pointers.size or derived or constraints.pending()):
                 reflection.search()
                 self._serialization.extend(solver)
-                if not (reflection.derive() or constraints.pending() or reflection.ask_casts()):
+                waiting = reflection.derive() or constraints.pending()
+                if not (waiting or reflection.take_bounded() or reflection.ask_casts()):
                     return True
 
     def _activate(self, methods: Int32, firsts: Int32) -> None:

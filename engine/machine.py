@@ -67,6 +67,8 @@ LINKING = {
     ),
 }
 
+# What of the JDK calls bootstrap methods, in JDK 8 and since.
+BOOTSTRAPPING = ("java/lang/invoke/CallSite", "java/lang/invoke/BootstrapMethodInvoker")
 
 # What linking makes: method types, handles, what they are made of.
 LINKED = "what linking makes"

@@ -12,12 +12,14 @@ from cypher import schema
 from cypher.program import ACC_STATIC
 from cypher.schema import NONE, VIRTUAL, Facts, Int32, Rows
 from engine import heap
+from engine.bounded import ASCENDED, LISTED, LISTED_IN_ALL, Bounded
 from engine.constraints import CLASS, Constraints
 from engine.effects import Effects
 from engine.handles import HandleEffects
 from engine.kernel.index import OTHER, OUTSIDE, RESULT, TEXT, TYPE
 from engine.library import LibraryEffects
 from engine.local import local_calls
+from engine.machine import BOOTSTRAPPING
 from engine.models import FOUND_CLASSES, Models, SiteCall, calls_at
 from engine.openness import Openness
 from engine.reflection import api, modes
@@ -29,9 +31,6 @@ from engine.specification import Specification
 from engine.specified import Specified
 
 LOADER = "java/lang/ClassLoader"
-# Of how many classes that a call of getClass may return the members are listed, and the superclasses found. Of more,
-# hardly any is meant: a call that takes any object whatever takes thousands of methods and fields then.
-LISTED, ASCENDED = 32, 256
 KNOWN_CLASSES = "known classes that class loaders of the program find"
 # Without rules, and in the JDK's code, these are analysed like any other method.
 _LIBRARY = (
@@ -93,8 +92,7 @@ class Reflection:
         self._dependents: dict[int, set[int]] = defaultdict(set)
         # By operand, the calls of getClass whose class objects come to it; whether they were found by direct flow.
         self._symbolic: dict[int, dict[int, bool]] = defaultdict(dict)
-        # Of how many classes operands take those of objects, if there is a bound.
-        self._most: dict[int, int] = {}
+        self._bounded: dict[int, Bounded] = {}  # by operand
         # What came to operands by direct flow since the rules were last run.
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
@@ -194,7 +192,7 @@ class Reflection:
         """Tells the rules of casts, from now on at once; returns whether there were any.
 
         Casts come in when all else is done: so what a mode without them finds is found with them, though the members of
-        a class are listed or not as there are few (see LISTED).
+        a class are listed or not as there are few (see `take_bounded`).
         """
         self._asks_casts = True
         casts, self._casts = self._casts, []
@@ -241,9 +239,9 @@ class Reflection:
 
     def _enter(self, each: Api, call: SiteCall, callee: int) -> None:
         if each.role == api.LIST_MEMBERS:
-            call = self._own_operand(each, call, LISTED)
+            call = self._bound(each, call, Bounded(LISTED, LISTED_IN_ALL))
         elif each.sort == "superclass":
-            call = self._own_operand(each, call, ASCENDED)
+            call = self._bound(each, call, Bounded(ASCENDED))
         self.sites[call.site] = each, call
         if not self.counts(each):
             return
@@ -287,10 +285,10 @@ class Reflection:
         else:
             self._enter_linking(each, call, callee, subject, named)
 
-    def _own_operand(self, each: Api, call: SiteCall, most: int) -> SiteCall:
-        """Returns a call with an operand of its own, to which the classes of objects only come if they are so few."""
+    def _bound(self, each: Api, call: SiteCall, bounded: Bounded) -> SiteCall:
+        """Returns a call with an operand of its own, to which classes only come if they are so few."""
         subject, own = call.argument(each.subject), self._constraints.fresh()
-        self._most[own] = most
+        self._bounded[own] = bounded
         if subject >= 0:
             self._constraints.add(schema.Assign, call.method, call.offset, subject, own)
         return call._replace(arguments={**call.arguments, each.subject: own})
@@ -355,9 +353,11 @@ class Reflection:
             kind = each.kind if each.sort == "handle" else NONE
             add({rel.UnreflectCall: [rel.UnreflectCall(site, kind, subject)]})
         elif each.role == api.CALL_HANDLE:
-            self.handles.enter_call(each, call)
-            self._watch(subject)
-            add({rel.HandleCall: [rel.HandleCall(site, subject)]})
+            # (the bootstrap methods that the JDK calls are those that call sites call, see `loader.dynamic`)
+            if self._constraints.outermost(call.method) not in BOOTSTRAPPING:
+                self.handles.enter_call(each, call)
+                self._watch(subject)
+                add({rel.HandleCall: [rel.HandleCall(site, subject)]})
         elif each.role == api.MAKE_HANDLE and self._effects.supplies(each, call):
             self.handles.enter_made(each, call, self._parameters(callee))
             add({rel.MakeCall: [rel.MakeCall(site)]})
@@ -487,7 +487,9 @@ class Reflection:
         """Shows the rules what comes to a pointer."""
         operand = self._operand.get(row[0], row[0])
         expected = self._expected.get(operand, NONE) if type(row) is rel.ClassAt else NONE
-        if expected < 0 or (row.type >= 0 and expected in self._program.supertypes_of(row.type)):
+        if type(row) is rel.ClassAt and operand in self._bounded:
+            self._bounded[operand].constants.add(row.type)
+        elif expected < 0 or (row.type >= 0 and expected in self._program.supertypes_of(row.type)):
             self._arrived[type(row)].append(row if operand == row[0] else row._replace(pointer=operand))
 
     def _feed(self, operand: int, variable: int) -> None:
@@ -523,9 +525,12 @@ class Reflection:
             if kind == RESULT and value in self._receivers:
                 if inside or value in self._symbolic[operand]:
                     listed = types.get(value) or types.setdefault(value, self._classes_of(value))
-                    self._symbolic[operand][value] = len(listed) <= self._most.get(operand, len(listed))
+                    self._symbolic[operand][value] = True
+                    if operand in self._bounded:
+                        self._bounded[operand].objects[value] = listed
+                        continue
                     confines = self._confined.confines if inside else lambda _: False
-                    for each in listed if self._symbolic[operand][value] else ():
+                    for each in listed:
                         if not confines(each):
                             self._arrive(rel.ClassAt(at, each))
             elif kind == RESULT and value in self.sites:
@@ -541,6 +546,24 @@ class Reflection:
         for pointer, calls in self._symbolic.items():
             if not all(calls.values()):
                 self._arrive(rel.UnknownAt(pointer, nothing))  # type: ignore[arg-type]
+
+    def take_bounded(self) -> bool:
+        """Shows the rules the classes at operands that take only a few; returns whether anything of that is new.
+
+        They come in when all else is done, so that what is found because of them doesn't count among the few, nor what is
+        found late against them.
+        """
+        nothing: Any = NONE
+        classes: list[Any] = []
+        unknown: list[Any] = []
+        for operand, each in self._bounded.items():
+            at: Any = operand
+            if not each.is_exceeded:
+                listed: list[Any] = sorted(each.classes())
+                classes += [rel.ClassAt(at, type_) for type_ in listed]
+            if each.leaves_unknown:
+                unknown.append(rel.UnknownAt(at, nothing))
+        return self.rules.add({rel.ClassAt: classes, rel.UnknownAt: unknown})
 
     def _depend(self, operand: int, site: int) -> None:
         """Has `operand` see all that `site` finds, so far and from now on."""
@@ -564,7 +587,12 @@ class Reflection:
 
     def tells_classes(self, pointer: int, site: int) -> bool:
         """Returns whether the classes that the call of getClass at `site` returns resolve the operand at `pointer`."""
-        return self._symbolic[pointer].get(site, False)
+        bounded = self._bounded.get(pointer)
+        return self._symbolic[pointer].get(site, False) and (bounded is None or bounded.takes(site))
+
+    def is_exceeded(self, pointer: int) -> bool:
+        """Returns whether more classes come to an operand than it takes in all."""
+        return pointer in self._bounded and self._bounded[pointer].is_exceeded
 
     def texts_within_jdk(self, pointer: int) -> list[str]:
         """Returns the constants that direct flow brings to an operand in the JDK's code."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from cypher.schema import NONE, Int32
 from engine import heap
+from engine.bounded import LISTED_IN_ALL
 from engine.constraints import STRING, Constraints
 from engine.models import SiteCall
 from engine.openness import Openness, operands
@@ -45,6 +46,7 @@ UNKNOWN_REASONS = {
 KNOWN = frozenset({NONE, heap.STRING, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT, heap.GENERIC})
 # How many unknown objects of an operand are listed.
 MOST_UNKNOWN = 20
+TOO_MANY = f"one of more than {LISTED_IN_ALL} classes"
 
 
 def report(
@@ -126,6 +128,9 @@ def _sources(
                 found.append(NameSource("unknown", "", obj))
         elif kind == heap.STRING:
             found.append(NameSource("constant", constraints.program.text(payload), obj))
+    if reflection.is_exceeded(pointer):
+        found.append(NameSource("unknown", TOO_MANY, NONE))
+        is_open = True
     if unknown > MOST_UNKNOWN:
         found.append(NameSource("unknown", f"{unknown - MOST_UNKNOWN} more", NONE))
     elif unknown == 0 and (within or _is_generic(constraints, objects)):

@@ -159,14 +159,15 @@ class Rules:
         self.tables: dict[Relation, Table[Any]] = defaultdict(Table)
         self._pending: dict[Relation, list[tuple[Any, ...]]] = defaultdict(list)
 
-    def add(self, rows: Mapping[Relation, Iterable[tuple[Any, ...]]]) -> None:
-        """Adds rows, for the next `derive`."""
+    def add(self, rows: Mapping[Relation, Iterable[tuple[Any, ...]]]) -> bool:
+        """Adds rows, for the next `derive`; returns whether any waits for it."""
         for relation, listed in rows.items():
             fresh = self.tables[relation].add(listed)
             if fresh:
                 self._pending[relation] += fresh
                 if self._applier:
                     self._applier.add(relation, fresh)
+        return bool(self._pending)
 
     def derive(self) -> list[Derivation]:
         """Applies the rules until nothing new follows; returns what is new, once a row."""

@@ -16,6 +16,7 @@ from cli.run import Run
 from cli.site_flows import SiteFlows
 from cli.summary import application_sites
 from engine.jvm import MODELS, Model
+from engine.machine import BOOTSTRAPPING
 from engine.reflection.modes import CASTS, SOUND
 from engine.result import RESOLVED
 from tests.conftest import EVERYTHING
@@ -32,6 +33,7 @@ from tests.fixture_harness import (
     expectations,
     fixtures,
     header,
+    source_of,
     wrong_at_run_time,
     wrong_in_mode,
 )
@@ -105,6 +107,17 @@ def test_analysis_finds_what_is_expected(
     # (some spurious calls come of what other fixtures do)
     exact = not os.environ.get(SEPARATE)
     assert wrong_in_mode(mode, expectations(fixture), found, exact=exact) == []
+
+
+@needs_jdk
+@needs_command
+def test_call_sites_call_bootstrap_methods_not_the_library(graph_of: Callable[[Fixture, str], Graph]) -> None:
+    edges, probed = graph_of(FIXTURES[0], SOUND)
+    linking = [each for each in edges if each.declaring.partition("$")[0] in BOOTSTRAPPING]
+    assert {each.name for each in linking} >= {"makeSite", "invoke"}
+    called = {callee for caller in linking for _, callee in edges[caller]} & probed
+    (modelled,) = (each for each in MODELS if each.name == "bootstrap methods of the program")
+    assert {source_of(each.declaring) for each in called}.isdisjoint(modelled.fixtures.split())
 
 
 @pytest.mark.slow

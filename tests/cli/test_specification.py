@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,8 @@ from cli.diff import compare
 from cli.exits import Failure
 from cli.run import Run
 from cli.specification import Line, Point, read
+from engine.bounded import ASCENDED, LISTED, LISTED_IN_ALL
 from engine.reflection.modes import MODES
-from engine.reflective import ASCENDED, LISTED
 from tests.cli.conftest import Heliograph, compiled
 
 PROGRAM = """package demo;
@@ -122,10 +123,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory, program: Path, jdk: Path, hel
 
 def statuses(heliograph: Heliograph, run: Path) -> dict[str, str]:
     """Returns the status of each call of Class.forName, with what it leans on, by caller and line."""
-    found = json.loads(heliograph("sites", "--run", run, "--format", "json").output)
     return {
         f"{each['caller'].rpartition('.')[2]}:{each['line']}": " ".join([each["status"], *each["assumes"]])
-        for each in found
+        for each in reflective_calls(heliograph, run)
         if each["api"] == "java.lang.Class.forName"
     }
 
@@ -225,15 +225,20 @@ def test_a_specification_belongs_to_mode_sound(
 
 def open_calls(heliograph: Heliograph, run: Path) -> dict[str, tuple[str, list[str]]]:
     """Returns the calls that are open, by caller, line and method: their status and causes."""
-    found = json.loads(heliograph("sites", "--run", run, "--format", "json").output)
     return {
         f"{each['caller'].rpartition('.')[2]}:{each['line']} {each['api'].rpartition('.')[2]}": (
             each["status"],
             each["causes"],
         )
-        for each in found
+        for each in reflective_calls(heliograph, run)
         if each["status"] != "resolved"
     }
+
+
+def reflective_calls(heliograph: Heliograph, run: Path) -> list[dict[str, Any]]:
+    """Returns what `sites` tells of the calls of a run."""
+    found: list[dict[str, Any]] = json.loads(heliograph("sites", "--run", run, "--format", "json").output)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -297,8 +302,38 @@ def test_members_of_too_many_classes_are_not_listed(
     assert heliograph("analyze", program, "--main", "demo.Lister", "--jdk", jdk, "--out", run).code == 0
     assert open_calls(heliograph, run) == {"many:9 getMethods": ("unresolved", ["many-classes"])}
     told = heliograph("explain", "--run", run, "demo.Lister.many:9").output
-    assert "open: it lists the members of an object that may be of too many classes" in told
+    assert "open: it lists the members of too many classes" in told
     assert "the class is that of an object, say a new demo.C0" in told
+
+
+def listing(number: int) -> str:
+    """Returns a program that lists the methods of so many classes, which it names."""
+    return f"""package demo;
+
+public class Listing {{
+    public static void main(String[] arguments) throws Exception {{
+        {" ".join(f"list(C{each}.class);" for each in range(number))}
+    }}
+    static void list(Class<?> any) throws Exception {{ any.getMethods()[0].invoke(any.newInstance()); }}
+}}
+{" ".join(f"class C{each} {{ public void go() {{}} }}" for each in range(number))}
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "causes", "listed"),
+    [(LISTED_IN_ALL, "resolved", [], LISTED_IN_ALL), (LISTED_IN_ALL + 1, "unresolved", ["many-classes"], 0)],
+)
+def test_members_of_too_many_classes_that_are_named_are_not_listed(
+    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph, number: int, status: str, causes: list[str], listed: int
+) -> None:  # fmt: skip
+    program, run = compiled(tmp_path, jdk, javac, Listing=listing(number)), tmp_path / "run"
+    assert heliograph("analyze", program, "--main", "demo.Listing", "--jdk", jdk, "--out", run).code == 0
+    sites = {each["api"].rpartition(".")[2]: each for each in reflective_calls(heliograph, run)}
+    lists, invokes, makes = sites["getMethods"], sites["invoke"], sites["newInstance"]
+    assert (lists["status"], lists["causes"], invokes["status"]) == (status, causes, status)
+    assert sum(each.startswith("demo.C") for each in invokes["targets"]) == listed
+    assert (makes["status"], len(makes["targets"])) == ("resolved", number)
 
 
 def ascending(number: int) -> str:
@@ -322,7 +357,7 @@ def test_superclasses_of_too_many_classes_are_not_found(
 ) -> None:
     program, run = compiled(tmp_path, jdk, javac, Ascending=ascending(number)), tmp_path / "run"
     assert heliograph("analyze", program, "--main", "demo.Ascending", "--jdk", jdk, "--out", run).code == 0
-    listed = json.loads(heliograph("sites", "--run", run, "--format", "json").output)
+    listed = reflective_calls(heliograph, run)
     assert {each["api"].rpartition(".")[2]: each["status"] for each in listed}["getField"] == status
 
 

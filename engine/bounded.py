@@ -1,0 +1,42 @@
+"""Operands that take only a few classes.
+
+A call that lists the members of any object or class whatever, or finds its superclass, takes thousands of methods and
+fields then, of which hardly any is meant. Of so many classes nothing is shown to the rules but that they are unknown.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+
+# Of how many classes that one call of getClass may return a call lists the members, and finds the superclasses; and of
+# how many classes in all it lists the members.
+LISTED, ASCENDED, LISTED_IN_ALL = 32, 256, 256
+
+
+@dataclass
+class Bounded:
+    """The classes that come to an operand, and how many it takes."""
+
+    of_objects: int  # (of one call of getClass)
+    in_all: int = sys.maxsize
+    constants: set[int] = field(default_factory=set)
+    objects: dict[int, list[int]] = field(default_factory=dict)  # by call of getClass
+
+    def takes(self, site: int) -> bool:
+        """Returns whether a call of getClass returns few enough classes."""
+        return len(self.objects.get(site, ())) <= self.of_objects
+
+    def classes(self) -> set[int]:
+        """Returns the constants, and what calls of getClass return that return few enough."""
+        return self.constants.union(*(listed for site, listed in self.objects.items() if self.takes(site)))
+
+    @property
+    def is_exceeded(self) -> bool:
+        """Returns whether more classes come than the operand takes in all."""
+        return len(self.classes()) > self.in_all
+
+    @property
+    def leaves_unknown(self) -> bool:
+        """Returns whether classes come of which the rules are not shown which they are."""
+        return self.is_exceeded or not all(map(self.takes, self.objects))
