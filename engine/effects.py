@@ -40,6 +40,7 @@ class Effects:
         self._loaded: dict[tuple[int, int], int] = {}
         self._inner: dict[int, int] = {}
         self._lists: dict[int, int] = {}
+        self._copies: dict[str, int] = {}  # by class of member objects, the pointer to them all
         self.by_head: dict[type, Callable[[Any], None]] = {
             rel.ClassObject: self._return_class,
             rel.InitialisedBy: self._initialise,
@@ -59,6 +60,22 @@ class Effects:
             type_ = self._program.type_named(class_name)
             known = self._metaobjects[sort, what] = self._constraints.object(kind, type_, payload=what)
         return known
+
+    def _copy(self, owner: str, obj: int) -> int:
+        """Returns a member object, of the class `owner`, as a copy of one that the library keeps.
+
+        Those that it gives out are copies, and it asks what they are copies of (java.lang.reflect, `root`).
+        """
+        constraints = self._constraints
+        if owner not in self._copies:
+            type_ = self._program.type_named(owner)
+            self._copies[owner], kept = constraints.fresh(), constraints.fresh()
+            constraints.put(kept, constraints.generic(type_))
+            for field in self._program.fields_of(type_):
+                if self._program.name_of_field(field)[1] == "root":
+                    constraints.add(schema.Store, NONE, NONE, kept, field, self._copies[owner])
+        constraints.put(self._copies[owner], obj)
+        return obj
 
     def supplies(self, each: Api, call: SiteCall) -> bool:
         """Returns whether the rules alone say what a call returns.
@@ -106,7 +123,8 @@ class Effects:
 
     def method_object(self, method: int) -> int:
         """Returns the object of a method."""
-        return self.metaobject(f"method {api.METHOD}", method, api.METHOD, heap.METHOD_OBJECT)
+        found = self.metaobject(f"method {api.METHOD}", method, api.METHOD, heap.METHOD_OBJECT)
+        return self._copy(api.METHOD, found)
 
     def _return_field(self, row: rel.FieldObject) -> None:
         self._return_member(row.site, "field", row.field, api.FIELD, heap.FIELD_OBJECT)
@@ -118,9 +136,10 @@ class Effects:
             return
         owner = each.returns or owner
         if self._is_inside_jdk(site):
-            self.give(site, [self._constraints.generic(self._program.type_named(owner))])
+            found = self._constraints.generic(self._program.type_named(owner))
         else:
-            self.give(site, [self.metaobject(f"{sort} {owner}", member, owner, kind)])
+            found = self.metaobject(f"{sort} {owner}", member, owner, kind)
+        self.give(site, [self._copy(owner, found)])
 
     def _return_unknown(self, row: rel.UnknownObject) -> None:
         each, call = self.sites[row.site]
@@ -136,6 +155,8 @@ class Effects:
             self._metaobjects[key] = self._constraints.object(
                 heap.UNKNOWN, self._program.type_named(owner), call.method, call.offset, row.site
             )
+            if owner != CLASS:
+                self._copy(owner, self._metaobjects[key])
         self.give(row.site, [self._metaobjects[key]])
 
     def _make_array(self, row: rel.NewArray) -> None:
