@@ -139,20 +139,19 @@ class LibraryEffects:
         """Returns the object that stands for all annotations of a type: a proxy whose methods return their values."""
         if type_ not in self._annotations:
             proxy = self._program.proxy_of([type_])
-            made = self._annotations[type_] = self._constraints.object(
+            self._annotations[type_] = self._constraints.object(
                 heap.REFLECTIVE, proxy, call.method, call.offset, call.site
             )
-            handler_type = self._program.type_named(HANDLER)
-            if handler_type >= 0:
-                handler = self._constraints.fresh()
-                self._constraints.put(
-                    handler, self._effects.metaobject("handler", 0, HANDLER, heap.REFLECTIVE)
-                )
-                self._construct_proxy(made, handler, call)
             for method in self._program.methods_of(proxy)[1:]:
                 model = BodyModel("", "", lambda _, body: self._return_value(type_, body, call))
                 self._on_body(method, model)
-        return self._annotations[type_]
+        made = self._annotations[type_]
+        if self._program.type_named(HANDLER) >= 0 and (call.site, (type_,)) not in self._proxies:
+            self._proxies.add((call.site, (type_,)))
+            handler = self._constraints.fresh()
+            self._constraints.put(handler, self._effects.metaobject("handler", 0, HANDLER, heap.REFLECTIVE))
+            self._construct_proxy(made, handler, call)
+        return made
 
     def _return_value(self, annotation: int, body: Body, call: SiteCall) -> None:
         """Returns what annotations give to an element: classes and texts, constants of enums, other annotations."""

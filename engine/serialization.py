@@ -53,7 +53,7 @@ class Serialization:
         self._constraints, self._program = constraints, constraints.program
         self._serializable = self._program.type_named(SERIALIZABLE)
         self._externalizable = self._program.type_named(EXTERNALIZABLE)
-        self._reading = self._writing = NONE  # a site that does
+        self._reading = self._writing = NONE  # the first site that does, which most modes find first
         self._restored: set[int] = set()
         self._saved: set[int] = set()
         self._hooked: set[str] = set()
@@ -71,14 +71,14 @@ class Serialization:
                 schema.Assign, call.method, call.offset, constraints.pool(DESERIALIZED), call.result
             )
         if not constraints.confined.covers_one(call.method):
-            self._reading = call.site
+            self._reading = call.site if self._reading < 0 else self._reading
             if call.result >= 0:
                 self._results.append(call.result)
         self._join(call, 0, INPUTS)
 
     def _write(self, constraints: Constraints, call: SiteCall) -> None:
         """Notes an object that is written; those of the JDK's own code only if they come from outside."""
-        if not constraints.confined.covers_one(call.method):
+        if self._writing < 0 and not constraints.confined.covers_one(call.method):
             self._writing = call.site
         self._join(call, 0, OUTPUTS)
         self._join(call, 1, WRITTEN)

@@ -128,6 +128,24 @@ def test_each_mode_finds_the_calls_that_the_one_before_finds(
 
 @needs_jdk
 @needs_command
+def test_each_call_that_finds_annotations_makes_them(graph_of: Callable[[Fixture, str], Graph]) -> None:
+    (fixture,) = (each for each in FIXTURES if each.name == "AnnotatedMembers")
+    lines = fixture.sources["AnnotatedMembers"].read_text().splitlines()
+    asking = {number for number, line in enumerate(lines, start=1) if ".getAnnotation(Mark.class)" in line}
+    edges = graph_of(fixture, SOUND).edges
+    making = {
+        line
+        for caller, calls in edges.items()
+        for line, callee in calls
+        if caller.declaring == "AnnotatedMembers"
+        and (callee.declaring, callee.name) == ("AnnotatedMembers$Mark$$Proxy", "<init>")
+    }
+    assert len(asking) == 2
+    assert asking <= making
+
+
+@needs_jdk
+@needs_command
 def test_call_sites_call_bootstrap_methods_not_the_library(graph_of: Callable[[Fixture, str], Graph]) -> None:
     edges, probed = graph_of(FIXTURES[0], SOUND)
     linking = [each for each in edges if each.declaring.partition("$")[0] in BOOTSTRAPPING]
