@@ -71,7 +71,8 @@ class Serialization:
                 schema.Assign, call.method, call.offset, constraints.pool(DESERIALIZED), call.result
             )
         if not constraints.confined.covers_one(call.method):
-            self._reading = call.site if self._reading < 0 else self._reading
+            if self._reading < 0:
+                self._reading = call.site
             if call.result >= 0:
                 self._results.append(call.result)
         self._join(call, 0, INPUTS)

@@ -91,7 +91,6 @@ CHANGES_NOT_SHOWN = {
     "_load_classes: type_ >= 0 → type_ < 0",
     "_load_classes: (1, name) → (2, name)",
     "_load_classes: (1, classes) → (0, classes)",
-    "HandleEffects._fill: not static and program.name_of_field(field)[2][0] in 'L[' → static and program.name_of_field(field)[2][0] in 'L['",
 }
 
 
