@@ -50,11 +50,9 @@ class Openings:
 
     def _is_of_classes(self, site: ReflectiveSite) -> bool:
         """Returns whether nothing is unknown of a call but which of many classes comes to it."""
-        unknown = [each for each in site.sources if each.kind == "unknown"]
-        return bool(unknown) and all(
-            each.text == TOO_MANY or (each.obj >= 0 and self._objects.kind[each.obj] == heap.CLASS_OF)
-            for each in unknown
-        )
+        unknown = [each.obj for each in site.sources if each.kind == "unknown" and each.obj >= 0]
+        is_many = bool(unknown) or any(each.text == TOO_MANY for each in site.sources)
+        return is_many and all(self._objects.kind[each] == heap.CLASS_OF for each in unknown)
 
     def first(self, wanted: Iterable[ReflectiveSite]) -> list[ReflectiveSite]:
         """Returns the open calls on which those that are `wanted` depend, and to which something comes that no other returned."""

@@ -27,16 +27,7 @@ class Bounded:
         """Returns whether a call of getClass returns few enough classes."""
         return len(self.objects.get(site, ())) <= self.of_objects
 
-    def classes(self) -> set[int]:
-        """Returns the constants, and what calls of getClass return that return few enough."""
-        return self.constants.union(*(listed for site, listed in self.objects.items() if self.takes(site)))
-
-    @property
-    def is_exceeded(self) -> bool:
-        """Returns whether more classes come than the operand takes in all."""
-        return len(self.classes()) > self.in_all
-
-    @property
-    def leaves_unknown(self) -> bool:
-        """Returns whether classes come of which the rules are not shown which they are."""
-        return self.is_exceeded or not all(map(self.takes, self.objects))
+    def classes(self) -> set[int] | None:
+        """Returns the constants, and what calls of getClass return that return few enough; None if these are too many."""
+        found = self.constants.union(*(listed for site, listed in self.objects.items() if self.takes(site)))
+        return found if len(found) <= self.in_all else None

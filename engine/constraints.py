@@ -41,7 +41,7 @@ class Precision:
     merge_builders: bool = True  # string builders are one object a class
     merge_throwables: bool = True  # throwables are one object a class
     merge_tables: bool = (
-        True  # objects of which a method makes more than MANY are one by type, and the JDK's String[]
+        True  # objects of which one method makes over MANY are one a type; the JDK's String[], too
     )
     tell_collections: bool = True  # collections that the program makes hold what each is given
     filter_array_stores: bool = True  # an array takes only what its element type admits

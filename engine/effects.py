@@ -40,7 +40,7 @@ class Effects:
         self._loaded: dict[tuple[int, int], int] = {}
         self._inner: dict[int, int] = {}
         self._lists: dict[int, int] = {}
-        self._copies: dict[str, int] = {}  # by class of member objects, the pointer to them all
+        self._copies: dict[int, int] = {}  # by class of member objects, the pointer to them all
         self.by_head: dict[type, Callable[[Any], None]] = {
             rel.ClassObject: self._return_class,
             rel.InitialisedBy: self._initialise,
@@ -59,23 +59,24 @@ class Effects:
         if known is None:
             type_ = self._program.type_named(class_name)
             known = self._metaobjects[sort, what] = self._constraints.object(kind, type_, payload=what)
+            if kind in (heap.METHOD_OBJECT, heap.FIELD_OBJECT):
+                self._constraints.put(self._copies_of(type_), known)
         return known
 
-    def _copy(self, owner: str, obj: int) -> int:
-        """Returns a member object, of the class `owner`, as a copy of one that the library keeps.
+    def _copies_of(self, type_: int) -> int:
+        """Returns the pointer to all member objects of a class: copies of what the library keeps, which is one of them.
 
-        Those that it gives out are copies, and it asks what they are copies of (java.lang.reflect, `root`).
+        It asks what they are copies of (java.lang.reflect, `root`).
         """
-        constraints = self._constraints
-        if owner not in self._copies:
-            type_ = self._program.type_named(owner)
-            self._copies[owner], kept = constraints.fresh(), constraints.fresh()
-            constraints.put(kept, constraints.generic(type_))
+        if type_ not in self._copies:
+            constraints, kept = self._constraints, self._constraints.fresh()
+            copies = self._copies[type_] = constraints.fresh()
+            for pointer in (kept, copies):
+                constraints.put(pointer, constraints.generic(type_))
             for field in self._program.fields_of(type_):
                 if self._program.name_of_field(field)[1] == "root":
-                    constraints.add(schema.Store, NONE, NONE, kept, field, self._copies[owner])
-        constraints.put(self._copies[owner], obj)
-        return obj
+                    constraints.add(schema.Store, NONE, NONE, kept, field, copies)
+        return self._copies[type_]
 
     def supplies(self, each: Api, call: SiteCall) -> bool:
         """Returns whether the rules alone say what a call returns.
@@ -123,8 +124,7 @@ class Effects:
 
     def method_object(self, method: int) -> int:
         """Returns the object of a method."""
-        found = self.metaobject(f"method {api.METHOD}", method, api.METHOD, heap.METHOD_OBJECT)
-        return self._copy(api.METHOD, found)
+        return self.metaobject(f"method {api.METHOD}", method, api.METHOD, heap.METHOD_OBJECT)
 
     def _return_field(self, row: rel.FieldObject) -> None:
         self._return_member(row.site, "field", row.field, api.FIELD, heap.FIELD_OBJECT)
@@ -136,10 +136,11 @@ class Effects:
             return
         owner = each.returns or owner
         if self._is_inside_jdk(site):
-            found = self._constraints.generic(self._program.type_named(owner))
+            type_ = self._program.type_named(owner)
+            self._copies_of(type_)
+            self.give(site, [self._constraints.generic(type_)])
         else:
-            found = self.metaobject(f"{sort} {owner}", member, owner, kind)
-        self.give(site, [self._copy(owner, found)])
+            self.give(site, [self.metaobject(f"{sort} {owner}", member, owner, kind)])
 
     def _return_unknown(self, row: rel.UnknownObject) -> None:
         each, call = self.sites[row.site]
@@ -152,11 +153,12 @@ class Effects:
         }.get(each.sort, CLASS)
         key = ("unknown", row.site)
         if key not in self._metaobjects:
+            type_ = self._program.type_named(owner)
             self._metaobjects[key] = self._constraints.object(
-                heap.UNKNOWN, self._program.type_named(owner), call.method, call.offset, row.site
+                heap.UNKNOWN, type_, call.method, call.offset, row.site
             )
             if owner != CLASS:
-                self._copy(owner, self._metaobjects[key])
+                self._constraints.put(self._copies_of(type_), self._metaobjects[key])
         self.give(row.site, [self._metaobjects[key]])
 
     def _make_array(self, row: rel.NewArray) -> None:

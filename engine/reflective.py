@@ -196,8 +196,7 @@ class Reflection:
         """
         self._asks_casts = True
         casts, self._casts = self._casts, []
-        self.rules.add({rel.ResultCast: casts})
-        return bool(casts)
+        return self.rules.add({rel.ResultCast: casts})
 
     @property
     def is_local(self) -> bool:
@@ -307,8 +306,7 @@ class Reflection:
             add({rel.BundleCall: [rel.BundleCall(site, named)]})
         elif each.role == api.INITIALISE:
             inside = self._confined.covers_one(call.method)
-            caller = self._program.name_of_type(self._program.name_of_method(call.method)[0])
-            if not (inside and caller.startswith("java/lang/invoke/")):
+            if not (inside and self._constraints.outermost(call.method).startswith("java/lang/invoke/")):
                 add({rel.InitialiseCall: [rel.InitialiseCall(site, subject)]})
             if inside:
                 self._closed.add(subject)
@@ -486,10 +484,11 @@ class Reflection:
     def _arrive(self, row: Any) -> None:
         """Shows the rules what comes to a pointer."""
         operand = self._operand.get(row[0], row[0])
-        expected = self._expected.get(operand, NONE) if type(row) is rel.ClassAt else NONE
         if type(row) is rel.ClassAt and operand in self._bounded:
             self._bounded[operand].constants.add(row.type)
-        elif expected < 0 or (row.type >= 0 and expected in self._program.supertypes_of(row.type)):
+            return
+        expected = self._expected.get(operand, NONE) if type(row) is rel.ClassAt else NONE
+        if expected < 0 or (row.type >= 0 and expected in self._program.supertypes_of(row.type)):
             self._arrived[type(row)].append(row if operand == row[0] else row._replace(pointer=operand))
 
     def _feed(self, operand: int, variable: int) -> None:
@@ -558,10 +557,9 @@ class Reflection:
         unknown: list[Any] = []
         for operand, each in self._bounded.items():
             at: Any = operand
-            if not each.is_exceeded:
-                listed: list[Any] = sorted(each.classes())
-                classes += [rel.ClassAt(at, type_) for type_ in listed]
-            if each.leaves_unknown:
+            found: Any = each.classes()
+            classes += [rel.ClassAt(at, type_) for type_ in sorted(found or ())]
+            if found is None or not all(map(each.takes, each.objects)):
                 unknown.append(rel.UnknownAt(at, nothing))
         return self.rules.add({rel.ClassAt: classes, rel.UnknownAt: unknown})
 
@@ -592,7 +590,7 @@ class Reflection:
 
     def is_exceeded(self, pointer: int) -> bool:
         """Returns whether more classes come to an operand than it takes in all."""
-        return pointer in self._bounded and self._bounded[pointer].is_exceeded
+        return pointer in self._bounded and self._bounded[pointer].classes() is None
 
     def texts_within_jdk(self, pointer: int) -> list[str]:
         """Returns the constants that direct flow brings to an operand in the JDK's code."""

@@ -37,6 +37,7 @@ _LOOKUP, _METHOD_TYPE, _HANDLE, _CALL_SITE = (
     "java/lang/invoke/MethodHandle",
     "java/lang/invoke/CallSite",
 )
+_GET_TARGET = "getTarget", f"()L{_HANDLE};"
 _OBJECTS = "[Ljava/lang/Object;"
 # A bootstrap method that more entries of class files name than this is a dynamic language's: whatever is called
 # goes through it, and what it returns may call any method of the program.
@@ -93,20 +94,16 @@ def shared_body(linkage: Linkage, method: int, shape: Shared) -> list[Row]:
     """Returns the rows of the method that calls the targets of many call sites."""
     given, arguments, returned, thrown, target = range(5)
     body = Body(method, 0)
-    body.invoke(_get_target(linkage, shape.caller), [(0, given)], target, thrown)
-    call = _call_target(linkage, shape.caller, "invokeWithArguments", f"({_OBJECTS})L{OBJECT};")
-    body.invoke(call, [(0, target), (1, arguments)], returned, thrown)
+    get = _virtual(linkage, shape.caller, _CALL_SITE, *_GET_TARGET)
+    body.invoke(get, [(0, given)], target, thrown)
+    invoke = _virtual(linkage, shape.caller, _HANDLE, "invokeWithArguments", f"({_OBJECTS})L{OBJECT};")
+    body.invoke(invoke, [(0, target), (1, arguments)], returned, thrown)
     return body.rows
 
 
-def _get_target(linkage: Linkage, caller: int) -> Call:
-    signature = linkage.signatures.of("getTarget", f"()L{_HANDLE};")
-    return linkage.resolver.call(INVOKEVIRTUAL, linkage.types.named(_CALL_SITE), signature, caller)
-
-
-def _call_target(linkage: Linkage, caller: int, name: str, descriptor: str) -> Call:
+def _virtual(linkage: Linkage, caller: int, owner: str, name: str, descriptor: str) -> Call:
     signature = linkage.signatures.of(name, descriptor)
-    return linkage.resolver.call(INVOKEVIRTUAL, linkage.types.named(_HANDLE), signature, caller)
+    return linkage.resolver.call(INVOKEVIRTUAL, linkage.types.named(owner), signature, caller)
 
 
 def linked_body(linkage: Linkage, texts: Texts, method: int, shape: Linked) -> list[Row]:
@@ -142,8 +139,9 @@ class _Writer:
             else:
                 target = self._variable()
                 arguments = [(0, target), *((each + 1, each) for each in passed)]
-                body.invoke(_get_target(linkage, call.caller), [(0, made)], target, self._thrown)
-                resolved = _call_target(linkage, call.caller, "invokeExact", call.descriptor)
+                get = _virtual(linkage, call.caller, _CALL_SITE, *_GET_TARGET)
+                body.invoke(get, [(0, made)], target, self._thrown)
+                resolved = _virtual(linkage, call.caller, _HANDLE, "invokeExact", call.descriptor)
                 body.invoke(resolved, arguments, value, self._thrown)
         if wanted:
             body.add(Cast, value, linkage.types.named(wanted), self._returned)

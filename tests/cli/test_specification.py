@@ -14,6 +14,7 @@ from cli.run import Run
 from cli.specification import Line, Point, read
 from engine.bounded import ASCENDED, LISTED, LISTED_IN_ALL
 from engine.reflection.modes import MODES
+from engine.report import MOST_UNKNOWN
 from tests.cli.conftest import Heliograph, compiled
 
 PROGRAM = """package demo;
@@ -304,6 +305,23 @@ def test_members_of_too_many_classes_are_not_listed(
     told = heliograph("explain", "--run", run, "demo.Lister.many:9").output
     assert "open: it lists the members of too many classes" in told
     assert "the class is that of an object, say a new demo.C0" in told
+
+
+MANY_CALLS = MOST_UNKNOWN + 1
+
+
+def test_a_call_is_told_to_take_many_classes_however_many_bring_them(
+    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph
+) -> None:
+    calls = " ".join("list(any.getClass());" for _ in range(MANY_CALLS))
+    many = (
+        f"static void many(Object any) {{ {calls} }} static void list(Class<?> any) {{ any.getMethods(); }}"
+    )
+    source = LISTER.replace("static void many(Object any) { any.getClass().getMethods(); }", many)
+    assert many in source
+    program, run = compiled(tmp_path, jdk, javac, Lister=source), tmp_path / "run"
+    assert heliograph("analyze", program, "--main", "demo.Lister", "--jdk", jdk, "--out", run).code == 0
+    assert open_calls(heliograph, run) == {"list:9 getMethods": ("unresolved", ["many-classes"])}
 
 
 def listing(number: int) -> str:
