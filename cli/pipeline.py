@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -116,7 +117,8 @@ def analyse_job(job: Job, progress: Progress) -> Outcome:
                 job.mode, job.scope, tick=tick, specification=matching.specification, applier=applier,
                 **without(job.without),
             )  # fmt: skip
-            result = analyse(program, solver, entries, options)
+            with _uncollected():
+                result = analyse(program, solver, entries, options)
         # Before names are asked for, since what only these mention is no part of the analysis.
         found = dict.fromkeys(
             (*loaded.diagnostics, *program.diagnostics, *result.diagnostics, *matching.diagnostics())
@@ -160,6 +162,18 @@ def _fetched(job: Job, progress: Progress) -> Job:
         else:
             inputs.append(each)
     return replace(job, inputs=tuple(inputs), classpath=(*job.classpath, *runtime))
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Has Python look for no cycles of garbage: the analysis makes none to speak of, and millions of rows that stay."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 @contextlib.contextmanager

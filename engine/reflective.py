@@ -93,6 +93,8 @@ class Reflection:
         # By operand, the calls of getClass whose class objects come to it; whether they were found by direct flow.
         self._symbolic: dict[int, dict[int, bool]] = defaultdict(dict)
         self._bounded: dict[int, Bounded] = {}  # by operand
+        # By operand and call of getClass: what it was shown of the classes that the call returns, which only grow.
+        self._shown: dict[tuple[int, int], list[int]] = {}
         # What came to operands by direct flow since the rules were last run.
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
@@ -528,8 +530,12 @@ class Reflection:
                     if operand in self._bounded:
                         self._bounded[operand].objects[value] = listed
                         continue
+                    shown = self._shown.get((operand, value), [])
+                    if len(listed) == len(shown):
+                        continue
+                    self._shown[operand, value] = listed
                     confines = self._confined.confines if inside else lambda _: False
-                    for each in listed:
+                    for each in sorted(set(listed).difference(shown)):
                         if not confines(each):
                             self._arrive(rel.ClassAt(at, each))
             elif kind == RESULT and value in self.sites:

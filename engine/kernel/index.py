@@ -43,15 +43,16 @@ class Seen(NamedTuple):
     second: Array
     third: Array
     fourth: Array
+    place: Array  # of each row in `slot`
     slot: Array
     fill: Array
 
 
 def new_seen(rows: int) -> Seen:
     """Returns room for so many rows."""
-    first, second, third, fourth = (np.zeros(rows, np.int32) for _ in range(4))
+    first, second, third, fourth, place = (np.zeros(rows, np.int32) for _ in range(5))
     slots = 1 << (2 * rows).bit_length()
-    return Seen(first, second, third, fourth, np.zeros(slots, np.int32), np.zeros(1, np.int64))
+    return Seen(first, second, third, fourth, place, np.zeros(slots, np.int32), np.zeros(1, np.int64))
 
 
 def no_index() -> Index:

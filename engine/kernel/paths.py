@@ -34,7 +34,16 @@ def add(seen: Seen, first: int, second: int, third: int, fourth: int) -> None:
         seen.second[row] = second
         seen.third[row] = third
         seen.fourth[row] = fourth
+        seen.place[row] = at
         seen.slot[at] = row + 1
+
+
+@compiled
+def clear(seen: Seen) -> None:
+    """Removes all rows, which are far fewer than there are slots."""
+    for row in range(min(seen.fill[0], seen.first.size)):
+        seen.slot[seen.place[row]] = 0
+    seen.fill[0] = 0
 
 
 @compiled
@@ -105,13 +114,14 @@ def search(index: Index, states: Seen, found: Seen, operand: int, everywhere: bo
     everywhere, the search ends at variables of methods outside. What it has no room for, it takes for OTHER.
     """
     for seen in (states, found):
-        seen.slot[:] = 0
-        seen.fill[0] = 0
+        clear(seen)
     add(states, operand, -1, -1, -1)
     row = 0
     while row < states.fill[0]:
         if states.fill[0] > states.first.size or found.fill[0] >= found.first.size:
-            found.fill[0] = min(found.fill[0], found.first.size - 1)
+            if found.fill[0] >= found.first.size:
+                found.fill[0] = found.first.size - 1
+                found.slot[found.place[found.fill[0]]] = 0  # the last makes room
             note(found, OTHER, -1)
             break
         variable = states.first[row]
