@@ -7,8 +7,8 @@ import numpy as np
 from cypher.schema import SPECIAL, STATIC, VIRTUAL
 from engine.kernel.collapse import collapse
 from engine.kernel.compiled import compiled, compiled_allocating, entry
+from engine.kernel.edges import FILTER, LOADED, STORED, add_edge, find_passage, new_passage, open_passage
 from engine.kernel.graph import (
-    add_edge,
     condition_of,
     field_node,
     generic_object,
@@ -16,7 +16,7 @@ from engine.kernel.graph import (
     select,
     slot,
 )
-from engine.kernel.rows import ONE, ZERO, add_words, find, free_row, lowest_bit, new_nodes
+from engine.kernel.rows import NO_KEY, ONE, ZERO, add_words, find, free_row, lowest_bit, new_nodes
 from engine.kernel.slices import NEWLY, UNTRACKED, widen
 from engine.kernel.state import (
     CALL_SLOTS,
@@ -32,6 +32,8 @@ from engine.kernel.state import (
     LIVE_EDGES,
     NEW_EDGES,
     NODES,
+    PASSAGE_SLOTS,
+    PASSAGES,
     PUT_CALL,
     PUT_CAST,
     PUT_EDGE,
@@ -48,7 +50,9 @@ from engine.kernel.state import (
     SPENT,
     STEPS,
     SWEEPS,
+    USE_CALL,
     USE_LOAD,
+    USE_NONE,
     USE_STORE,
     USE_WATCH,
     USES,
@@ -309,7 +313,7 @@ def apply_uses(state: State, use: int, length: int) -> None:
             access_field(state, uses[use - 1].detail, uses[use - 1].other, kind == USE_STORE, length)
         elif kind == USE_WATCH:
             report(state.scratch, count, uses[use - 1].detail, length)
-        else:
+        elif kind == USE_CALL:
             if not grouped:
                 group_by_type(state, length)
                 grouped = True
@@ -321,14 +325,47 @@ def apply_uses(state: State, use: int, length: int) -> None:
 
 
 @compiled
-def add_use(state: State, base: int, kind: int, detail: int, other: int) -> None:
-    """Adds a use of `base` and applies it to the objects that were already passed on."""
+def add_access(state: State, base: int, kind: int, field: int, other: int) -> None:
+    """Adds a load or store of `field` of `base`; the second opens a passage, through which all go."""
+    graph, count = state.graph, state.counters
+    base = find(graph.node, base)
+    passage = LOADED if kind == USE_LOAD else STORED
+    place = find_passage(graph, count, passage, base, field)
+    if place < 0:
+        place = new_passage(graph, count, passage, base, field)
+        if place >= 0:
+            graph.passage[place].use = add_use(state, base, kind, field, other) + 1
+        return
+    through = graph.passage[place].node - 1
+    if through < 0:
+        through = open_passage(graph, count, place)
+        if through < 0:
+            return
+        first = graph.passage[place].use - 1
+        graph.use[first].kind = USE_NONE
+        join(state, kind, through, graph.use[first].other)
+        graph.passage[place].use = add_use(state, base, kind, field, through) + 1
+    join(state, kind, through, other)
+
+
+@compiled
+def join(state: State, kind: int, through: int, other: int) -> None:
+    """Lets values flow between the node of an access and what is loaded, or stored."""
+    if kind == USE_LOAD:
+        add_edge(state, through, other, 0)
+    else:
+        add_edge(state, other, through, 0)
+
+
+@compiled
+def add_use(state: State, base: int, kind: int, detail: int, other: int) -> int:
+    """Adds a use of `base`, applies it to the objects that were already passed on, and returns it; -1 without room."""
     graph, rows, scratch, count = state.graph, state.rows, state.scratch, state.counters
     node = graph.node
     entry = count[USES]
     if entry == graph.use.size:
         count[FULL] = 1
-        return
+        return -1
     count[USES] = entry + 1
     graph.use[entry].kind = kind
     graph.use[entry].detail = detail
@@ -348,14 +385,33 @@ def add_use(state: State, base: int, kind: int, detail: int, other: int) -> None
             length += 1
     if length:
         apply_uses(state, entry + 1, length)
+    return int(entry)
+
+
+@compiled
+def place_of(key: Keys, start: int, end: int, wanted: int) -> int:
+    """Returns where in the row [start, end) the first key is that is `wanted` or above."""
+    while start < end:
+        middle = (start + end) >> 1
+        if key[middle] < wanted:
+            start = middle + 1
+        else:
+            end = middle
+    return start
 
 
 @compiled
 def take_difference(rows: Rows, graph: Graph, scratch: Scratch, which: int) -> int:
     """Moves what a node has not passed on to the scratch row; returns its length."""
     length = 0
-    start = graph.node[which].row_at
-    for at in range(start, start + graph.node[which].row_length):
+    high = graph.node[which].high
+    end = graph.node[which].row_at + graph.node[which].row_length
+    start = place_of(rows.key, graph.node[which].row_at, end, graph.node[which].low)
+    graph.node[which].low = NO_KEY
+    graph.node[which].high = -1
+    for at in range(start, end):
+        if rows.key[at] > high:
+            break
         word = rows.known[at] & ~rows.done[at]
         if word:
             scratch.key[length] = rows.key[at]
@@ -407,11 +463,70 @@ def flush_node(state: State, which: int, keys: Keys, words: Words) -> None:
         apply_uses(state, graph.node[which].first_use, length)
 
 
+@compiled
+def merge_passages(state: State) -> None:
+    """Lets each field of a base be accessed once, now that several bases are one, and values pass a condition once."""
+    graph, count = state.graph, state.counters
+    table, number = graph.passage, count[PASSAGES]
+    for place in range(count[PASSAGE_SLOTS]):
+        graph.passage_slot[place] = 0
+    count[PASSAGES] = 0
+    for index in range(number):
+        kind, label, through, use = table[index].kind, table[index].label, table[index].node, table[index].use
+        start = find(graph.node, table[index].start)
+        kept = find_passage(graph, count, kind, start, label)
+        if kept < 0:
+            kept = new_passage(graph, count, kind, start, label)
+            table[kept].node = through
+            table[kept].use = use
+        elif kind != FILTER:
+            merge_access(state, kept, through, use)
+        elif table[kept].node == 0:
+            table[kept].node = through
+        elif through > 0:  # both have the same objects: they become one when cycles are collapsed next
+            add_edge(state, table[kept].node - 1, through - 1, 0)
+            add_edge(state, through - 1, table[kept].node - 1, 0)
+        if count[FULL]:
+            return
+
+
+@compiled
+def merge_access(state: State, kept: int, through: int, use: int) -> None:
+    """Has what another passage loads, or stores, go through the node of the one that is kept."""
+    table, uses = state.graph.passage, state.graph.use
+    access = USE_LOAD if table[kept].kind == LOADED else USE_STORE
+    if table[kept].node == 0:
+        first = table[kept].use - 1
+        if through > 0:
+            table[kept].node, table[kept].use = through, use
+            use = first + 1
+        else:
+            if open_passage(state.graph, state.counters, kept) < 0:
+                return
+            table[kept].use = 0  # until what is known of the merged nodes was passed on: see apply_opened
+            join(state, access, table[kept].node - 1, uses[first].other)
+            uses[first].kind = USE_NONE
+    join(state, access, table[kept].node - 1, uses[use - 1].other)
+    uses[use - 1].kind = USE_NONE
+
+
+@compiled
+def apply_opened(state: State) -> None:
+    """Adds the accesses of passages that were opened as bases became one."""
+    graph = state.graph
+    for place in range(state.counters[PASSAGES]):
+        row = graph.passage[place]
+        if row.kind != FILTER and row.use == 0 and row.node > 0:
+            access = USE_LOAD if row.kind == LOADED else USE_STORE
+            row.use = add_use(state, row.start, access, row.label, row.node - 1) + 1
+
+
 @compiled_allocating
 def flush_merged(state: State, chain: Keys) -> None:
     """Lets the uses of every node of a collapsed cycle see what the others knew, then joins their uses."""
     rows, graph, count = state.rows, state.graph, state.counters
     node = graph.node
+    merge_passages(state)
     for into in range(chain.size):
         if chain[into] < 0 or node[into].parent != into:
             continue
@@ -441,6 +556,7 @@ def flush_merged(state: State, chain: Keys) -> None:
                 rows, graph, count, state.types.mask, find(node, graph.edge[at].target),
                 keys, words, 0, keys.size, graph.edge[at].filter,
             )  # fmt: skip
+    apply_opened(state)
 
 
 @compiled
@@ -515,7 +631,10 @@ def take_row(state: State, kind: int, first: int, second: int, third: int, fourt
                 return
             state.slice.root[count[ROOTS]] = first
             count[ROOTS] += 1
-        add_use(state, first, second, third, fourth)
+        if second in (USE_LOAD, USE_STORE):
+            add_access(state, first, second, third, fourth)
+        else:
+            add_use(state, first, second, third, fourth)
     elif kind == PUT_REACH:
         reach(state, first)
     elif kind == PUT_CALL:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.compiled import compiled_allocating
-from engine.kernel.graph import push_edge
+from engine.kernel.edges import push_edge
 from engine.kernel.rows import ONE, add_words, find
 from engine.kernel.state import (
     COLLAPSED,

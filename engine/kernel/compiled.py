@@ -76,7 +76,7 @@ def _types() -> dict[str, Any]:
         "float": types.float64,
         "bool": boolean,
         "None": void,
-        "tuple[bool, int]": types.Tuple((boolean, int64)),
+        "tuple[int, int, int]": types.UniTuple(int64, 3),
     }
 
 

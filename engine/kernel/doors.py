@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.compiled import entry
+from engine.kernel.edges import PASSAGE_NODE
 from engine.kernel.graph import add_subtype, class_object, new_object, new_tracked, select
 from engine.kernel.rows import ONE, bits, find, lowest_bit, new_nodes
 from engine.kernel.state import (
@@ -153,33 +154,54 @@ def enter_class_objects(state: State, kinds: Keys) -> Keys:
 
 
 @entry
-def row_sizes(state: State) -> Counters:
-    """Returns the number of words of each node that stands for itself, 0 for the others."""
+def representatives(state: State) -> Keys:
+    """Returns of each pointer the one that stands for it and others with the same objects: itself, if it alone does.
+
+    What stands for no pointer, a passage, is by itself.
+    """
+    node, number = state.graph.node, state.counters[NODES]
+    found = np.empty(number, np.int32)
+    first = np.full(number, -1, np.int32)
+    for which in range(number):
+        into = which
+        if node[which].base != PASSAGE_NODE:
+            into = find(node, which)
+            if node[into].base == PASSAGE_NODE:
+                if first[into] < 0:
+                    first[into] = which
+                into = int(first[into])
+        found[which] = into
+    return found
+
+
+@entry
+def row_sizes(state: State, representative: Keys) -> Counters:
+    """Returns the number of words of each pointer that stands for itself, 0 for the others."""
     node = state.graph.node
     sizes = np.zeros(state.counters[NODES], np.int64)
     for which in range(state.counters[NODES]):
-        if node[which].parent == which:
-            sizes[which] = node[which].row_length
+        if representative[which] == which and node[which].base != PASSAGE_NODE:
+            sizes[which] = node[find(node, which)].row_length
     return sizes
 
 
 @entry
-def copy_rows(state: State, at: Counters, representative: Keys, key: Keys, word: Words) -> None:
-    """Copies all rows to where `at` says."""
+def copy_rows(state: State, at: Counters, key: Keys, word: Words) -> None:
+    """Copies the row of each pointer to where `at` says, if there is room for it."""
     node, rows = state.graph.node, state.rows
     for which in range(state.counters[NODES]):
-        representative[which] = find(node, which)
-        if representative[which] == which:
-            start = node[which].row_at
-            for index in range(node[which].row_length):
-                key[at[which] + index] = rows.key[start + index]
-                word[at[which] + index] = rows.known[start + index]
+        start = node[find(node, which)].row_at
+        for index in range(at[which + 1] - at[which]):
+            key[at[which] + index] = rows.key[start + index]
+            word[at[which] + index] = rows.known[start + index]
 
 
 @entry
 def row_objects(state: State, which: int) -> Keys:
-    """Returns the objects of a node, ascending."""
+    """Returns the objects of a pointer, ascending; none of what stands for no pointer."""
     rows = state.rows
+    if state.graph.node[which].base == PASSAGE_NODE:
+        return np.empty(0, np.int32)
     which = find(state.graph.node, which)
     start = state.graph.node[which].row_at
     end = start + state.graph.node[which].row_length

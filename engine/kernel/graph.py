@@ -1,4 +1,4 @@
-"""Copy edges, fields of objects, types with their objects, and selection of methods."""
+"""Fields of objects, types with their objects, and selection of methods."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ import numpy as np
 
 from cypher.program import ABSTRACT, INTERFACE
 from engine.kernel.compiled import compiled
-from engine.kernel.rows import ONE, add_words, find, new_nodes
+from engine.kernel.rows import ONE, new_nodes
 from engine.kernel.state import (
     CHOICE_SLOTS,
     CHOICES,
     CLASS_TYPE,
-    EDGES,
-    EDGES_ADDED,
     FIELD_NODES,
     FIELD_SLOTS,
     FULL,
     LINKS,
-    LIVE_EDGES,
     MASKS,
-    NEW_EDGES,
     NODES,
     OBJECT_TYPE,
     OBJECTS,
@@ -65,63 +61,6 @@ def next_stamp(state: State) -> int:
         count[STAMP] = 0
     count[STAMP] += 1
     return int(count[STAMP])
-
-
-@compiled
-def push_edge(graph: Graph, count: Counters, source: int, target: int, condition: int) -> None:
-    node, edge, free = graph.node, graph.edge, graph.free
-    length = node[source].edges
-    size_class = node[source].edge_class
-    if size_class == 0 or length == 1 << (size_class - 1):
-        at = free[size_class] - 1
-        if at >= 0:
-            free[size_class] = edge[at].target
-        else:
-            at = count[EDGES]
-            if at + (1 << size_class) > edge.size:
-                count[FULL] = 1
-                return
-            count[EDGES] = at + (1 << size_class)
-        had = node[source].edge_at
-        for index in range(length):
-            edge[at + index].target = edge[had + index].target
-            edge[at + index].filter = edge[had + index].filter
-        if size_class > 0:
-            edge[had].target = free[size_class - 1]
-            free[size_class - 1] = had + 1
-        node[source].edge_at = at
-        node[source].edge_class = size_class + 1
-    at = node[source].edge_at + length
-    edge[at].target = target
-    edge[at].filter = condition
-    node[source].edges = length + 1
-
-
-# PointsTo(x, o) :- Assign(y, x), PointsTo(y, o).            condition 0
-# PointsTo(x, o) :- Cast(y, t, x), PointsTo(y, o), o <: t.   condition > 0
-@compiled
-def add_edge(state: State, source: int, target: int, condition: int) -> None:
-    """Adds a copy edge and lets what is known flow over it."""
-    rows, graph, count = state.rows, state.graph, state.counters
-    node = graph.node
-    source = find(node, source)
-    target = find(node, target)
-    if source == target:
-        return
-    # The calls of one callee from one region repeat the edge of its exceptions: look at the last few.
-    end = node[source].edge_at + node[source].edges
-    for at in range(max(node[source].edge_at, end - 4), end):
-        if graph.edge[at].target == target and graph.edge[at].filter == condition:
-            return
-    push_edge(graph, count, source, target, condition)
-    count[LIVE_EDGES] += 1
-    count[NEW_EDGES] += 1
-    count[EDGES_ADDED] += 1
-    if node[source].row_length > 0:
-        add_words(
-            rows, graph, count, state.types.mask, target,
-            rows.key, rows.known, node[source].row_at, node[source].row_length, condition,
-        )  # fmt: skip
 
 
 @compiled

@@ -32,6 +32,8 @@ from engine.kernel.state import (
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+# More than any key.
+NO_KEY = np.int64(2**31 - 1)
 
 
 @intrinsic
@@ -101,9 +103,10 @@ def allowed(mask: Masks, condition: int, key: int) -> Word:
 def or_present(
     key: Keys, known: Words, at: int, end: int, keys: Keys, words: Words, start: int, stop: int,
     mask: Masks, condition: int,
-) -> tuple[bool, int]:  # fmt: skip
-    """Adds words to those that the row [at, end) has: (whether it changed, how many words it lacks)."""
-    changed = False
+) -> tuple[int, int, int]:  # fmt: skip
+    """Adds words to those that the row [at, end) has: (the first key that is new or changed, the last, how many words it lacks)."""
+    low = NO_KEY
+    high = np.int64(-1)
     missing = 0
     for source in range(start, stop):
         word = words[source]
@@ -126,12 +129,15 @@ def or_present(
         if at < end and key[at] < wanted:
             at += 1
         if at < end and key[at] == wanted:
-            if word & ~known[at]:
-                known[at] |= word
-                changed = True
+            if word & ~known[at] == ZERO:
+                continue
+            known[at] |= word
         else:
             missing += 1
-    return changed, missing
+        if high < 0:
+            low = np.int64(wanted)
+        high = np.int64(wanted)
+    return int(low), int(high), missing
 
 
 @compiled
@@ -202,12 +208,15 @@ def add_words(
             return
     at = node[which].row_at
     had = node[which].row_length
-    changed, missing = or_present(
+    low, high, missing = or_present(
         rows.key, rows.known, at, at + had, keys, words, start, start + length, mask, condition
     )
+    if high < 0:
+        return
+    node[which].low = min(node[which].low, low)
+    node[which].high = max(node[which].high, high)
     if missing == 0:
-        if changed:
-            mark_dirty(node, graph.dirty, count, which)
+        mark_dirty(node, graph.dirty, count, which)
         return
     total = had + missing
     to = at
@@ -241,6 +250,8 @@ def new_nodes(graph: Graph, count: Counters, number: int) -> int:
     for which in range(first, first + number):
         graph.node[which].parent = which
         graph.node[which].rank = which
+        graph.node[which].low = NO_KEY
+        graph.node[which].high = -1
         graph.at[which] = which
     count[NODES] = first + number
     return first

@@ -40,7 +40,8 @@ class KernelSolver:
         count = self._state.counters
         count[pools.OBJECT_TYPE], count[pools.CLASS_TYPE] = object_type, class_type
         slots = min(SLOTS, 1 << (self._state.graph.node.size.bit_length() - 1))
-        count[pools.FIELD_SLOTS] = count[pools.CHOICE_SLOTS] = count[pools.CALL_SLOTS] = slots
+        for table in (pools.FIELD_SLOTS, pools.CHOICE_SLOTS, pools.CALL_SLOTS, pools.PASSAGE_SLOTS):
+            count[table] = slots
         self._waiting, self._ratio, self._least = waiting, ratio, least
         self._taken = 0
         self.tracked_from = self._state.types.object.size >> 1
@@ -179,21 +180,20 @@ class KernelSolver:
         return found
 
     def points_to(self) -> PointsToRows:
-        at = np.concatenate(([0], np.cumsum(doors.row_sizes(self._state))))
-        number = at.size - 1
-        representative = np.empty(number, np.int32)
+        representative = doors.representatives(self._state)
+        at = np.concatenate(([0], np.cumsum(doors.row_sizes(self._state, representative))))
         key, word = np.empty(at[-1], np.int32), np.empty(at[-1], np.uint64)
-        doors.copy_rows(self._state, at, representative, key, word)
-        nodes = self._state.graph.node[:number]
-        base = nodes["base"] - 1
+        doors.copy_rows(self._state, at, key, word)
+        nodes = self._state.graph.node[: representative.size]
+        base = np.maximum(nodes["base"], 0) - 1
         field = np.where(base >= 0, nodes["field"] - 1, -1).astype(np.int32)
         return PointsToRows(representative, at, key, word.view(np.int64), base, field)
 
     def statistics(self) -> Statistics:
         count = self._state.counters
         size = (
-            20 * int(count[pools.WORDS]) + 8 * int(count[pools.EDGES]) + 72 * int(count[pools.NODES])
-            + 16 * int(count[pools.USES]) + 16 * int(count[pools.CALLS])
+            20 * int(count[pools.WORDS]) + 8 * int(count[pools.EDGES]) + 80 * int(count[pools.NODES])
+            + 24 * int(count[pools.PASSAGES]) + 16 * int(count[pools.USES]) + 16 * int(count[pools.CALLS])
             + int(count[pools.MASKS]) * max(4096, int(count[pools.OBJECTS]) >> 3)
         )  # fmt: skip
         return Statistics(

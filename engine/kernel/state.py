@@ -33,13 +33,15 @@ NODE = np.dtype(
         ("rank", "i4"),  # place in the sweep
         ("row_at", "i8"),
         ("row_length", "i4"),
+        ("low", "i4"),  # the first key and the last of what is not passed on yet
+        ("high", "i4"),
         ("row_class", "i4"),  # log2 of the row's capacity, plus one; 0 without a row
         ("edge_at", "i8"),
         ("edges", "i4"),
         ("edge_class", "i4"),  # likewise
         ("first_use", "i4"),
         ("last_use", "i4"),
-        ("base", "i4"),  # object + 1, if the node is a field of an object
+        ("base", "i4"),  # object + 1, if the node is a field of an object; -1 if it is a passage
         ("field", "i4"),  # field + 1; 0 stands for the elements of an array
         ("next_field", "i4"),  # chain of the (object, field) table
         ("mark", "i4"),
@@ -50,6 +52,18 @@ NODE = np.dtype(
 EDGE = np.dtype([("target", "i4"), ("filter", "i4")], align=True)
 # What happens to each new object of a base variable.
 USE = np.dtype([("kind", "i4"), ("detail", "i4"), ("other", "i4"), ("next", "i4")], align=True)
+# What many edges go through: see `engine.kernel.edges`.
+PASSAGE = np.dtype(
+    [
+        ("kind", "i4"),
+        ("start", "i4"),
+        ("label", "i4"),
+        ("node", "i4"),  # node + 1; 0 while one edge or access is all there is
+        ("use", "i4"),  # use + 1 of that access
+        ("next", "i4"),
+    ],
+    align=True,
+)
 SITE = np.dtype(
     [
         ("kind", "i4"),
@@ -100,7 +114,7 @@ ROW = np.dtype([(name, "i4") for name in ("kind", "first", "second", "third", "f
 CALL = np.dtype([("site", "i4"), ("callee", "i4"), ("next", "i4")], align=True)
 
 # Kinds of use.
-USE_LOAD, USE_STORE, USE_CALL, USE_WATCH = range(4)
+USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_NONE = range(5)
 
 # Kinds of row in the inbox, with their columns.
 (
@@ -124,8 +138,8 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH = range(4)
     SUPERTYPES, DECLARED, REACHED, WATCHED, FIELD_NODES, FIELD_SLOTS, CHOICE_SLOTS, CALL_SLOTS, DIRTY, CURSOR,
     STAMP, GROUPS, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE,
     OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, RECEIVERS, EDGES_ADDED, SLICED,
-    INBOX_TAKEN,
-) = range(43)  # fmt: skip
+    INBOX_TAKEN, PASSAGES, PASSAGE_SLOTS,
+) = range(45)  # fmt: skip
 
 
 class Rows(NamedTuple):
@@ -147,6 +161,8 @@ class Graph(NamedTuple):
     at: Array
     dirty: Array
     field_slot: Array
+    passage: Array
+    passage_slot: Array
 
 
 class Calls(NamedTuple):
@@ -274,6 +290,7 @@ def new_state(capacity: Capacity) -> State:
         Graph(
             reserve(nodes, NODE), reserve(edges, EDGE), reserve(64, "i8"), reserve(nodes, USE),
             reserve(nodes, "i4"), reserve((nodes >> 6) + 1, "u8"), reserve(nodes, "i4"),
+            reserve(nodes, PASSAGE), reserve(nodes, "i4"),
         ),
         Calls(
             reserve(nodes, SITE), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(methods, METHOD),

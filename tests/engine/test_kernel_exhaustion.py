@@ -99,8 +99,8 @@ def test_marks_start_anew_before_they_overflow(program: Program, script: Script,
 @given(program=programs(), script=scripts)
 def test_hash_tables_grow(program: Program, script: Script) -> None:
     solver = KernelSolver(OBJECT, CLASS, ROOMY, ratio=0, least=0)
-    tables = [pools.FIELD_SLOTS, pools.CHOICE_SLOTS, pools.CALL_SLOTS]
+    tables = [pools.FIELD_SLOTS, pools.CHOICE_SLOTS, pools.CALL_SLOTS, pools.PASSAGE_SLOTS]
     solver._state.counters[tables] = 1
     assert solved(solver, program, script) == naive(program)
-    entries = solver._state.counters[[pools.FIELD_NODES, pools.CHOICES, pools.CALLS]]
+    entries = solver._state.counters[[pools.FIELD_NODES, pools.CHOICES, pools.CALLS, pools.PASSAGES]]
     assert (solver._state.counters[tables] >= entries).all()

@@ -1,0 +1,144 @@
+"""Edges whose number would be a product go through nodes of their own: passages (see `engine.kernel.edges`)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cypher.program import TypeRows
+from cypher.schema import Int32
+from engine.kernel import state as pools
+from engine.kernel.solver import KernelSolver
+from engine.kernel.state import Capacity
+from engine.solver import FIXPOINT
+from tests.engine.feeding import column, offsets
+
+pytestmark = pytest.mark.usefixtures("kernel")
+
+OBJECT, CLASS, TEXT, TEXTS = range(4)
+NOTHING = column([])
+TYPES = TypeRows(
+    0,
+    column([-1, OBJECT, OBJECT, OBJECT]),
+    column([-1, -1, -1, TEXT]),
+    column([0, 0, 0, 0]),
+    offsets([1, 2, 2, 2]),
+    column([OBJECT, OBJECT, CLASS, OBJECT, TEXT, OBJECT, TEXTS]),
+    offsets([0, 0, 0, 0]),
+    NOTHING,
+    NOTHING,
+)
+FIELD, MANY = 0, 50
+
+
+def made(least: int = 1 << 60) -> KernelSolver:
+    """Returns a solver that knows the types; with `least` 0 it looks for cycles all the time."""
+    solver = KernelSolver(
+        OBJECT, CLASS, Capacity(1 << 16, 1 << 18, 1 << 18, 1 << 14, 64, 64, 64), ratio=0, least=least
+    )
+    solver.add_types(TYPES)
+    return solver
+
+
+def of_type(solver: KernelSolver, type_: int, number: int = MANY) -> tuple[Int32, Int32]:
+    """Returns fresh pointers, and a fresh object of a type for each."""
+    first = solver.add_objects(np.full(number, type_, np.int32))
+    return pointers(solver, number), np.arange(first, first + number, dtype=np.int32)
+
+
+def pointers(solver: KernelSolver, number: int = MANY) -> Int32:
+    first = solver.add_pointers(number)
+    return np.arange(first, first + number, dtype=np.int32)
+
+
+def repeated(pointer: int) -> Int32:
+    return np.full(MANY, pointer, np.int32)
+
+
+def edges(solver: KernelSolver) -> int:
+    node = solver._state.graph.node[: solver._state.counters[pools.NODES]]
+    return int(node["edges"].sum())
+
+
+def sets(solver: KernelSolver, wanted: Int32) -> list[list[int]]:
+    return [solver.objects_of(each).tolist() for each in wanted.tolist()]
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["objects first", "objects last"])
+def test_loads_and_stores_of_one_field(late: bool) -> None:
+    solver = made()
+    base = solver.add_pointers(1)
+    _, objects = of_type(solver, OBJECT)
+    sources, values = of_type(solver, TEXT)
+    targets = pointers(solver)
+    solver.new(sources, values)
+    if not late:
+        solver.new(repeated(base), objects)
+    solver.store(sources, repeated(FIELD), repeated(base))
+    solver.load(repeated(base), repeated(FIELD), targets)
+    if late:
+        assert solver.solve(1 << 60) == FIXPOINT
+        solver.new(repeated(base), objects)
+    assert solver.solve(1 << 60) == FIXPOINT
+    assert sets(solver, targets) == [values.tolist()] * MANY
+    assert edges(solver) <= 6 * MANY  # not MANY * MANY
+    found = solver.points_to()
+    assert (np.bitwise_count(found.word.view(np.uint64)).sum()) == MANY * (1 + 1 + MANY + MANY)
+
+
+def test_accesses_of_bases_that_become_one() -> None:
+    """Each base loads once, or has a passage, when all turn out to be one cycle."""
+    solver = made(least=0)
+    bases, objects = of_type(solver, OBJECT)
+    targets, more = pointers(solver), pointers(solver)
+    sources, values = of_type(solver, TEXT)
+    solver.new(sources, values)
+    solver.new(bases, objects)
+    solver.load(bases, repeated(FIELD), targets)
+    solver.store(sources, repeated(FIELD), bases)
+    solver.load(bases[: MANY // 2], repeated(FIELD)[: MANY // 2], more[: MANY // 2])
+    assert solver.solve(1 << 60) == FIXPOINT
+    assert sets(solver, targets) == [[each] for each in values.tolist()]
+    solver.assign(bases, np.roll(bases, 1))
+    assert solver.solve(1 << 60) == FIXPOINT
+    solver.load(bases[MANY // 2 :], repeated(FIELD)[MANY // 2 :], more[MANY // 2 :])
+    later = solver.add_objects(column([OBJECT]))
+    solver.new(bases[:1], column([later]))
+    assert solver.solve(1 << 60) == FIXPOINT
+    assert sets(solver, targets) == sets(solver, more) == [values.tolist()] * MANY
+    count, uses = solver._state.counters, solver._state.graph.use
+    kinds = uses["kind"][: count[pools.USES]]
+    assert [int((kinds == each).sum()) for each in (pools.USE_LOAD, pools.USE_STORE)] == [1, 1]
+
+
+def test_many_edges_on_one_condition() -> None:
+    solver = made()
+    source = solver.add_pointers(1)
+    _, texts = of_type(solver, TEXT)
+    _, others = of_type(solver, OBJECT)
+    targets = pointers(solver)
+    solver.cast(repeated(source), repeated(TEXT), targets)
+    solver.cast(repeated(source), repeated(CLASS), targets)
+    solver.new(repeated(source), texts)
+    solver.new(repeated(source), others)
+    assert solver.solve(1 << 60) == FIXPOINT
+    assert sets(solver, targets) == [texts.tolist()] * MANY
+    conditional = solver._state.graph.node[source]["edges"]
+    assert conditional == 2 * 2  # the first edge on each condition, and that to its passage
+
+
+def test_an_array_takes_what_its_element_type_admits() -> None:
+    solver = made()
+    base, source = solver.add_pointers(1), solver.add_pointers(1)
+    _, arrays = of_type(solver, TEXTS)
+    _, texts = of_type(solver, TEXT, 2)
+    _, others = of_type(solver, OBJECT, 2)
+    target = pointers(solver, 1)
+    solver.new(repeated(base), arrays)
+    for listed in (texts, others):
+        solver.new(repeated(source)[:2], listed)
+    solver.store(column([source]), column([-1]), column([base]))
+    solver.load(column([base]), column([-1]), target)
+    assert solver.solve(1 << 60) == FIXPOINT
+    assert sets(solver, target) == [texts.tolist()]
+    assert solver._state.graph.node[source]["edges"] == 2
