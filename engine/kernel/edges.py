@@ -23,8 +23,8 @@ from engine.kernel.state import (
     State,
 )
 
-# The kinds of passage: from a node on a condition, from a field of a base, into a field of a base.
-FILTER, LOADED, STORED = range(3)
+# The kind of passage from a node on a condition; those of loads and stores are the kinds of use.
+FILTER = -1
 # The `base` of a node that is a passage.
 PASSAGE_NODE = -1
 

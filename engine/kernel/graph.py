@@ -25,6 +25,7 @@ from engine.kernel.state import (
     Calls,
     Counters,
     Graph,
+    Keys,
     Methods,
     State,
     Types,
@@ -64,18 +65,23 @@ def next_stamp(state: State) -> int:
 
 
 @compiled
-def is_subtype(types: Types, which: int, supertype: int) -> bool:
-    low = types.type[which].supertypes_at
-    high = low + types.type[which].supertypes
-    while low < high:
-        middle = (low + high) >> 1
-        if types.supertype[middle] < supertype:
-            low = middle + 1
+def place_of(key: Keys, start: int, end: int, wanted: int) -> int:
+    """Returns where in the ascending key[start:end] the first is that is `wanted` or above."""
+    while start < end:
+        middle = (start + end) >> 1
+        if key[middle] < wanted:
+            start = middle + 1
         else:
-            high = middle
-    return low < types.type[which].supertypes_at + types.type[which].supertypes and (
-        types.supertype[low] == supertype
-    )
+            end = middle
+    return start
+
+
+@compiled
+def is_subtype(types: Types, which: int, supertype: int) -> bool:
+    start = types.type[which].supertypes_at
+    end = start + types.type[which].supertypes
+    at = place_of(types.supertype, start, end, supertype)
+    return at < end and types.supertype[at] == supertype
 
 
 @compiled
@@ -223,17 +229,11 @@ def rehash_fields(graph: Graph, count: Counters) -> None:
 @compiled
 def declared_in(types: Types, which: int, signature: int) -> int:
     """Returns the method that a type declares for `signature`, or -1."""
-    low = types.type[which].declared_at
-    end = low + types.type[which].declared
-    high = end
-    while low < high:
-        middle = (low + high) >> 1
-        if types.declared_signature[middle] < signature:
-            low = middle + 1
-        else:
-            high = middle
-    if low < end and types.declared_signature[low] == signature:
-        return int(types.declared_method[low])
+    start = types.type[which].declared_at
+    end = start + types.type[which].declared
+    at = place_of(types.declared_signature, start, end, signature)
+    if at < end and types.declared_signature[at] == signature:
+        return int(types.declared_method[at])
     return -1
 
 

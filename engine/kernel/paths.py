@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.compiled import compiled, entry
-from engine.kernel.graph import slot
+from engine.kernel.graph import place_of, slot
 from engine.kernel.index import COPY, FIELD, OTHER, OUTSIDE, RESULT, Index, Seen
 
 # A parameter to which more calls pass something, and a call of more methods, are not followed any further.
@@ -96,14 +96,7 @@ def take_arguments(index: Index, states: Seen, row: int, site: int, position: in
 @compiled
 def method_of(index: Index, variable: int) -> int:
     """Returns the place in `index.first` of the method that a variable is of, -1 if there is none."""
-    low, high = np.int64(0), np.int64(index.first.size)
-    while low < high:
-        middle = (low + high) >> 1
-        if index.first[middle] <= variable:
-            low = middle + 1
-        else:
-            high = middle
-    return int(low - 1)
+    return place_of(index.first, 0, index.first.size, variable + 1) - 1
 
 
 @entry

@@ -26,7 +26,7 @@ from tests.engine.feeding import method_rows, type_rows
 from tests.engine.programs import CLASS, OBJECT, Program
 from tests.mutants import Replace, limited, variants
 
-FUNCTIONS = ("is_subtype", "declared_in", "look_up", "select")
+FUNCTIONS = ("place_of", "is_subtype", "declared_in", "look_up", "select")
 SECONDS = 1.0  # of CPU time; the unchanged module takes a fifth
 CAPACITY = Capacity(1 << 12, 1 << 6, 1 << 6, 1 << 6, 1 << 8, 1 << 8, 1)
 

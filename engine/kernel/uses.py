@@ -1,0 +1,371 @@
+"""What each new object does at its pointer: loads, stores, and the call graph on the fly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cypher.schema import SPECIAL, STATIC, VIRTUAL
+from engine.kernel.compiled import compiled
+from engine.kernel.edges import add_edge, find_passage, new_passage, open_passage
+from engine.kernel.graph import condition_of, field_node, next_stamp, select, slot
+from engine.kernel.rows import ONE, ZERO, add_words, find, lowest_bit, new_nodes
+from engine.kernel.state import (
+    CALL_SLOTS,
+    CALLS,
+    FULL,
+    GROUPS,
+    REACHED,
+    RECEIVERS,
+    SPENT,
+    USE_CALL,
+    USE_LOAD,
+    USE_NONE,
+    USE_STORE,
+    USE_WATCH,
+    USES,
+    WATCHED,
+    Counters,
+    Scratch,
+    State,
+)
+
+SPECIAL_MADE = 3
+
+
+@compiled
+def reach(state: State, which: int) -> None:
+    """Reachable(which); its variables become nodes."""
+    method, count = state.calls.method, state.counters
+    if method[which].reached:
+        return
+    first = new_nodes(state.graph, count, method[which].variables)
+    if first < 0:
+        return
+    method[which].reached = 1
+    method[which].first = first
+    state.calls.reached[count[REACHED]] = which
+    count[REACHED] += 1
+
+
+# Assign(a, p) :- Calls(s, m), Argument(s, i, a), Parameter(m, i, p).
+# Assign(r, x) :- Calls(s, m), Returns(m, r), Result(s, x).       Likewise what m throws.
+# Assign(a, x) :- Calls(s, m), ReturnsParameter(m, i), Argument(s, i, a), Result(s, x), in place of that.
+# Cast(y, t, x) :- Calls(s, m), ReturnsParameter(m, 0), Receiver(s, y), Result(s, x), DeclaredBy(m, t), likewise.
+@compiled
+def call(state: State, site: int, callee: int) -> None:
+    """Calls(site, callee), with its copy edges."""
+    calls, count = state.calls, state.counters
+    edge, slots = calls.call, calls.call_slot
+    place = slot(site, callee, count[CALL_SLOTS])
+    entry = slots[place] - 1
+    while entry >= 0:
+        if edge[entry].site == site and edge[entry].callee == callee:
+            return
+        entry = edge[entry].next - 1
+    reach(state, callee)
+    entry = count[CALLS]
+    if count[FULL] or entry == edge.size:
+        count[FULL] = 1
+        return
+    count[CALLS] = entry + 1
+    edge[entry].site = site
+    edge[entry].callee = callee
+    edge[entry].next = slots[place]
+    slots[place] = entry + 1
+    if count[CALLS] > count[CALL_SLOTS] and 2 * count[CALL_SLOTS] <= slots.size:
+        for index in range(count[CALL_SLOTS]):
+            slots[index] = 0
+        count[CALL_SLOTS] *= 2
+        for entry in range(count[CALLS]):
+            place = slot(edge[entry].site, edge[entry].callee, count[CALL_SLOTS])
+            edge[entry].next = slots[place]
+            slots[place] = entry + 1
+    first = calls.method[callee].first
+    parameters = calls.method[callee].parameters
+    returns = calls.method[callee].returns
+    returned, condition = np.int64(-1), 0
+    if returns < 0:
+        returned = np.int64(first + parameters)
+    elif returns == 0 and calls.site[site].kind != STATIC:
+        returned = np.int64(calls.site[site].receiver)
+        condition = condition_of(state.types, count, calls.method[callee].declaring)
+        if count[FULL]:
+            return
+    at = calls.site[site].argument_at
+    for index in range(at, at + calls.site[site].arguments):
+        if calls.argument_position[index] < parameters:
+            add_edge(state, calls.argument_variable[index], first + calls.argument_position[index], 0)
+        if calls.argument_position[index] == returns:
+            returned = np.int64(calls.argument_variable[index])
+    if calls.site[site].result >= 0 and returned >= 0:
+        add_edge(state, returned, calls.site[site].result, condition)
+    if calls.site[site].thrown >= 0:
+        add_edge(state, first + parameters + 1, calls.site[site].thrown, 0)
+
+
+@compiled
+def group_by_type(state: State, length: int) -> None:
+    """Sorts scratch.word[:length] by the type of the objects: words of group g lie at group_at[g]."""
+    scratch, types, count = state.scratch, state.types, state.counters
+    stamp = next_stamp(state)
+    groups = 0
+    for index in range(length):
+        word = scratch.word[index]
+        base = np.int64(scratch.key[index]) << 6
+        while word:
+            which = types.object[base + lowest_bit(word)].type
+            word &= word - ONE
+            if types.type[which].group_stamp != stamp:
+                types.type[which].group_stamp = stamp
+                types.type[which].group = groups
+                scratch.group_type[groups] = which
+                scratch.group_length[groups] = 0
+                groups += 1
+            scratch.group_length[types.type[which].group] += 1
+    at = np.int64(0)
+    for group in range(groups):
+        scratch.group_at[group] = at
+        at += scratch.group_length[group]
+        scratch.group_length[group] = 0
+    for index in range(length):
+        word = scratch.word[index]
+        key = scratch.key[index]
+        base = np.int64(key) << 6
+        while word:
+            lowest = word & (ZERO - word)
+            group = types.type[types.object[base + lowest_bit(word)].type].group
+            word ^= lowest
+            last = scratch.group_at[group] + scratch.group_length[group] - 1
+            if scratch.group_length[group] and scratch.group_key[last] == key:
+                scratch.group_word[last] |= lowest
+            else:
+                scratch.group_key[last + 1] = key
+                scratch.group_word[last + 1] = lowest
+                scratch.group_length[group] += 1
+    count[GROUPS] = groups
+
+
+@compiled
+def note_receiver(state: State, site: int, callee: int, group: int) -> None:
+    """Notes that tracked objects of a group's type come this way, if the one that stands for them does."""
+    scratch, count, log = state.scratch, state.counters, state.slice
+    obj = state.types.type[scratch.group_type[group]].generic - 1
+    start = scratch.group_at[group]
+    for at in range(start, start + scratch.group_length[group]):
+        if scratch.group_key[at] == obj >> 6 and scratch.group_word[at] >> np.uint64(obj & 63) & ONE:
+            place = count[RECEIVERS]
+            if place == log.receiver_site.size:
+                count[FULL] = 1
+                return
+            log.receiver_site[place] = site
+            log.receiver_callee[place] = callee
+            count[RECEIVERS] = place + 1
+
+
+# Calls(s, m), PointsTo(this_m, o) :- VirtualInvoke(s, x, g), PointsTo(x, o), Type(o, t), Select(t, g, m).
+@compiled
+def call_virtual(state: State, site: int) -> None:
+    """Dispatches on the grouped objects."""
+    scratch, calls, count = state.scratch, state.calls, state.counters
+    signature = calls.site[site].target
+    count[SPENT] += 32 * count[GROUPS]
+    for group in range(count[GROUPS]):
+        callee = select(state.types, calls, count, scratch.group_type[group], signature)
+        if callee < 0:
+            continue
+        call(state, site, callee)
+        if count[FULL]:
+            return
+        add_words(
+            state.rows, state.graph, count, state.types.mask,
+            find(state.graph.node, calls.method[callee].first),
+            scratch.group_key, scratch.group_word, scratch.group_at[group], scratch.group_length[group], 0,
+        )  # fmt: skip
+        if state.types.type[scratch.group_type[group]].generic > 0:
+            note_receiver(state, site, callee, group)
+
+
+# Calls(s, m), Assign(x, this_m) :- SpecialInvoke(s, x, m), PointsTo(x, _).
+@compiled
+def call_special(state: State, site: int) -> None:
+    """Makes the call once: its copy edges take care of further objects."""
+    callee = state.calls.site[site].target
+    call(state, site, callee)
+    if not state.counters[FULL]:
+        state.calls.site[site].kind = SPECIAL_MADE
+        add_edge(state, state.calls.site[site].receiver, state.calls.method[callee].first, 0)
+
+
+# Assign(o.f, x) :- Load(y, f, x), PointsTo(y, o).
+# Assign(x, o.f) :- Store(x, f, y), PointsTo(y, o).   Into an array: only what its element type admits.
+# Tracked objects have no fields: the generic object that goes with them has.
+@compiled
+def access_field(state: State, field: int, other: int, storing: bool, length: int) -> None:
+    """Adds the edges between `other` and `field` of each object of scratch.word[:length], once a node."""
+    scratch, types, graph, count = state.scratch, state.types, state.graph, state.counters
+    node, tracked = graph.node, types.mask.shape[1] >> 1
+    stamp = next_stamp(state)
+    for index in range(length):
+        word = scratch.word[index]
+        if scratch.key[index] >= tracked:
+            return
+        base = np.int64(scratch.key[index]) << 6
+        while word:
+            obj = base + lowest_bit(word)
+            word &= word - ONE
+            which = field_node(graph, count, obj, field)
+            if which < 0:
+                return
+            condition = 0
+            if storing and field == 0:
+                element = types.type[types.object[obj].type].element
+                condition = condition_of(types, count, element)
+                if count[FULL]:
+                    return
+            if node[which].parent != which:
+                which = find(node, which)
+                if condition == 0:
+                    if node[which].mark == stamp:
+                        continue
+                    node[which].mark = stamp
+            if storing:
+                add_edge(state, other, which, condition)
+            else:
+                add_edge(state, which, other, 0)
+
+
+@compiled
+def report(scratch: Scratch, count: Counters, tag: int, length: int) -> None:
+    for index in range(length):
+        word = scratch.word[index]
+        while word:
+            at = count[WATCHED]
+            if at == scratch.watched_tag.size:
+                count[FULL] = 1
+                return
+            scratch.watched_tag[at] = tag
+            scratch.watched_object[at] = (np.int64(scratch.key[index]) << 6) + lowest_bit(word)
+            count[WATCHED] = at + 1
+            word &= word - ONE
+
+
+@compiled
+def apply_uses(state: State, use: int, length: int) -> None:
+    """Applies the chain of uses that starts at `use` (plus one) to the objects of scratch.word[:length]."""
+    uses, count = state.graph.use, state.counters
+    grouped = False
+    while use > 0:
+        kind = uses[use - 1].kind
+        count[SPENT] += 16 * length
+        if kind in (USE_LOAD, USE_STORE):
+            access_field(state, uses[use - 1].detail, uses[use - 1].other, kind == USE_STORE, length)
+        elif kind == USE_WATCH:
+            report(state.scratch, count, uses[use - 1].detail, length)
+        elif kind == USE_CALL:
+            if not grouped:
+                group_by_type(state, length)
+                grouped = True
+            if state.calls.site[uses[use - 1].detail].kind == VIRTUAL:
+                call_virtual(state, uses[use - 1].detail)
+            elif state.calls.site[uses[use - 1].detail].kind == SPECIAL:
+                call_special(state, uses[use - 1].detail)
+        use = uses[use - 1].next
+
+
+@compiled
+def add_object(state: State, which: int, obj: int) -> None:
+    """PointsTo(which, obj)."""
+    if obj < 0:
+        return
+    key, word = state.scratch.one_key, state.scratch.one_word
+    key[0] = obj >> 6
+    word[0] = ONE << np.uint64(obj & 63)
+    add_words(
+        state.rows, state.graph, state.counters, state.types.mask, find(state.graph.node, which),
+        key, word, 0, 1, 0,
+    )  # fmt: skip
+
+
+@compiled
+def join(state: State, kind: int, through: int, other: int) -> None:
+    """Lets values flow between the node of an access and what is loaded, or stored."""
+    if kind == USE_LOAD:
+        add_edge(state, through, other, 0)
+    else:
+        add_edge(state, other, through, 0)
+
+
+@compiled
+def withdraw(state: State, use: int, through: int) -> None:
+    """Ends a use (plus one), a load or store, whose values flow through another access from now on."""
+    uses = state.graph.use
+    join(state, uses[use - 1].kind, through, uses[use - 1].other)
+    uses[use - 1].kind = USE_NONE
+
+
+@compiled
+def add_use(state: State, base: int, kind: int, detail: int, other: int) -> int:
+    """Adds a use of `base`, applies it to the objects that were already passed on, and returns it; -1 without room."""
+    graph, rows, scratch, count = state.graph, state.rows, state.scratch, state.counters
+    node = graph.node
+    entry = count[USES]
+    if entry == graph.use.size:
+        count[FULL] = 1
+        return -1
+    count[USES] = entry + 1
+    graph.use[entry].kind = kind
+    graph.use[entry].detail = detail
+    graph.use[entry].other = other
+    graph.use[entry].next = 0
+    which = find(node, base)
+    if node[which].first_use == 0:
+        node[which].first_use = entry + 1
+    else:
+        graph.use[node[which].last_use - 1].next = entry + 1
+    node[which].last_use = entry + 1
+    length = 0
+    for at in range(node[which].row_at, node[which].row_at + node[which].row_length):
+        if rows.done[at]:
+            scratch.key[length] = rows.key[at]
+            scratch.word[length] = rows.done[at]
+            length += 1
+    if length:
+        apply_uses(state, entry + 1, length)
+    return int(entry)
+
+
+@compiled
+def apply_opened(state: State, place: int) -> None:
+    """Adds the access of a passage that was opened."""
+    passage = state.graph.passage[place]
+    passage.use = add_use(state, passage.start, passage.kind, passage.label, passage.node - 1) + 1
+
+
+@compiled
+def open_access(state: State, place: int) -> bool:
+    """Has the one access of a passage go through a node from now on: see apply_opened; returns whether there is room."""
+    passage = state.graph.passage[place]
+    first = passage.use
+    if open_passage(state.graph, state.counters, place) < 0:
+        return False
+    passage.use = 0
+    withdraw(state, first, passage.node - 1)
+    return True
+
+
+@compiled
+def add_access(state: State, base: int, kind: int, field: int, other: int) -> None:
+    """Adds a load or store of `field` of `base`; the second opens a passage, through which all go."""
+    graph, count = state.graph, state.counters
+    base = find(graph.node, base)
+    place = find_passage(graph, count, kind, base, field)
+    if place < 0:
+        place = new_passage(graph, count, kind, base, field)
+        if place >= 0:
+            graph.passage[place].use = add_use(state, base, kind, field, other) + 1
+        return
+    if graph.passage[place].node == 0:
+        if not open_access(state, place):
+            return
+        apply_opened(state, place)
+    join(state, kind, graph.passage[place].node - 1, other)
