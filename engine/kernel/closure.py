@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine.kernel.collapse import collapse
 from engine.kernel.compiled import compiled, entry
 from engine.kernel.edges import add_edge
+from engine.kernel.followers import extent, gather
 from engine.kernel.graph import condition_of, generic_object, place_of, select
 from engine.kernel.merged import flush_merged
-from engine.kernel.rows import NO_KEY, ONE, ZERO, add_words, find, lowest_bit
+from engine.kernel.rows import NO_KEY, ONE, ZERO, add_words, find, first_tracked, lowest_bit
 from engine.kernel.slices import NEWLY, UNTRACKED, widen
 from engine.kernel.state import (
     COLLAPSES,
@@ -15,6 +18,7 @@ from engine.kernel.state import (
     DIRTY,
     EDGES_ADDED,
     FULL,
+    GROUPED,
     GROUPS,
     INBOX,
     INBOX_TAKEN,
@@ -73,17 +77,14 @@ def take_difference(rows: Rows, graph: Graph, scratch: Scratch, which: int) -> i
 
 
 @compiled
-def process(state: State, which: int) -> None:
-    """Passes on what is new at a node: over its copy edges, then to its uses."""
+def pass_on(state: State, which: int, length: int) -> None:
+    """Passes scratch.word[:length] on over the copy edges of a node, then to its uses."""
     rows, graph, scratch, count = state.rows, state.graph, state.scratch, state.counters
-    length = take_difference(rows, graph, scratch, which)
-    if length == 0:
-        return
     count[SPENT] += length * (1 + graph.node[which].edges)
     start = graph.node[which].edge_at
     for at in range(start, start + graph.node[which].edges):
         target = find(graph.node, graph.edge[at].target)
-        if target != which:
+        if target != which and graph.node[target].leader != which + 1:
             add_words(
                 rows, graph, count, state.types.mask, target,
                 scratch.key, scratch.word, 0, length, graph.edge[at].filter,
@@ -92,10 +93,29 @@ def process(state: State, which: int) -> None:
 
 
 @compiled
+def process(state: State, which: int) -> None:
+    """Passes on what is new at a node, and at all that follow it."""
+    graph, scratch = state.graph, state.scratch
+    length = take_difference(state.rows, graph, scratch, which)
+    if length == 0:
+        return
+    untracked, tracked = length, first_tracked(state.types.mask)
+    while untracked > 0 and scratch.key[untracked - 1] >= tracked:
+        untracked -= 1
+    state.counters[GROUPED] = 0
+    for index in range(gather(graph, scratch, which)):
+        each = np.int64(scratch.followers[index])
+        if index == 0 or graph.node[each].wanted:
+            pass_on(state, each, length)
+        elif untracked:
+            pass_on(state, each, untracked)
+
+
+@compiled
 def supply_receivers(state: State) -> None:
     """Gives each `this` that is new in the slice the tracked receivers that it was denied."""
     rows, graph, scratch, calls, count = state.rows, state.graph, state.scratch, state.calls, state.counters
-    node, tracked = graph.node, state.types.mask.shape[1] >> 1
+    node, tracked = graph.node, first_tracked(state.types.mask)
     for index in range(count[RECEIVERS]):
         site, callee = state.slice.receiver_site[index], state.slice.receiver_callee[index]
         this = find(node, calls.method[callee].first)
@@ -103,7 +123,8 @@ def supply_receivers(state: State) -> None:
             continue
         base = find(node, calls.site[site].receiver)
         length = 0
-        for at in range(node[base].row_at, node[base].row_at + node[base].row_length):
+        start, end = extent(state, base)
+        for at in range(start, end):
             if rows.key[at] >= tracked and rows.done[at]:
                 scratch.key[length] = rows.key[at]
                 scratch.word[length] = rows.done[at]

@@ -6,6 +6,7 @@ import numpy as np
 
 from engine.kernel.compiled import compiled_allocating
 from engine.kernel.edges import push_edge
+from engine.kernel.followers import stand_alone
 from engine.kernel.rows import ONE, add_words, find
 from engine.kernel.state import (
     COLLAPSED,
@@ -138,6 +139,20 @@ def compact_edges(graph: Graph, count: Counters) -> None:
 
 
 @compiled_allocating
+def part_from_merged(state: State, component: Keys) -> None:
+    """Has every follower stand alone that becomes one with others, or whose leader does."""
+    node, number = state.graph.node, state.counters[NODES]
+    merged = np.zeros(number, np.uint8)
+    for which in range(number):
+        if node[which].parent == which and component[which] != which:
+            merged[component[which]] = 1
+    for which in range(number):
+        lead = node[which].leader - 1
+        if lead >= 0 and (merged[component[which]] or merged[component[lead]]):
+            stand_alone(state, which)
+
+
+@compiled_allocating
 def collapse(state: State) -> Keys:
     """Lets one node stand for each cycle: rows united, edges joined.
 
@@ -150,6 +165,7 @@ def collapse(state: State) -> Keys:
     component = np.full(number, -1, np.int32)
     order = np.empty(number, np.int32)
     found = components(graph, number, component, order)
+    part_from_merged(state, component)
     rank_nodes(graph, count, component, order, found)
     chain = np.full(number, -1, np.int32)
     denied = np.zeros(number, np.uint8)
@@ -168,6 +184,7 @@ def collapse(state: State) -> Keys:
         if node[which].parent != which or into == which:
             continue
         node[which].parent = into
+        node[into].fed |= node[which].fed
         node[into].wanted = 1  # so that it takes the tracked objects of this node
         count[COLLAPSED] += 1
         if node[which].row_length:

@@ -76,6 +76,7 @@ def _types() -> dict[str, Any]:
         "float": types.float64,
         "bool": boolean,
         "None": void,
+        "tuple[int, int]": types.UniTuple(int64, 2),
         "tuple[int, int, int]": types.UniTuple(int64, 3),
     }
 

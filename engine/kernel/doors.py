@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.kernel.compiled import entry
 from engine.kernel.edges import PASSAGE_NODE
+from engine.kernel.followers import extent, has_row_of_leader, leading
 from engine.kernel.graph import add_subtype, class_object, new_object, new_tracked, select
 from engine.kernel.rows import ONE, bits, find, lowest_bit, new_nodes
 from engine.kernel.state import (
@@ -166,6 +167,8 @@ def representatives(state: State) -> Keys:
         into = which
         if node[which].base != PASSAGE_NODE:
             into = find(node, which)
+            if has_row_of_leader(state, into):
+                into = leading(node, into)
             if node[into].base == PASSAGE_NODE:
                 if first[into] < 0:
                     first[into] = which
@@ -181,7 +184,8 @@ def row_sizes(state: State, representative: Keys) -> Counters:
     sizes = np.zeros(state.counters[NODES], np.int64)
     for which in range(state.counters[NODES]):
         if representative[which] == which and node[which].base != PASSAGE_NODE:
-            sizes[which] = node[find(node, which)].row_length
+            start, end = extent(state, find(node, which))
+            sizes[which] = end - start
     return sizes
 
 
@@ -190,7 +194,7 @@ def copy_rows(state: State, at: Counters, key: Keys, word: Words) -> None:
     """Copies the row of each pointer to where `at` says, if there is room for it."""
     node, rows = state.graph.node, state.rows
     for which in range(state.counters[NODES]):
-        start = node[find(node, which)].row_at
+        start, _ = extent(state, find(node, which))
         for index in range(at[which + 1] - at[which]):
             key[at[which] + index] = rows.key[start + index]
             word[at[which] + index] = rows.known[start + index]
@@ -203,8 +207,7 @@ def row_objects(state: State, which: int) -> Keys:
     if state.graph.node[which].base == PASSAGE_NODE:
         return np.empty(0, np.int32)
     which = find(state.graph.node, which)
-    start = state.graph.node[which].row_at
-    end = start + state.graph.node[which].row_length
+    start, end = extent(state, which)
     total = 0
     for at in range(start, end):
         total += bits(rows.known[at])

@@ -8,9 +8,11 @@ through a node of its own from which, or to which, the values flow. Such a node 
 from __future__ import annotations
 
 from engine.kernel.compiled import compiled
+from engine.kernel.followers import extent, feed, link_follower, may_follow
 from engine.kernel.graph import slot
 from engine.kernel.rows import add_words, find, new_nodes
 from engine.kernel.state import (
+    BY_EDGE,
     EDGES,
     EDGES_ADDED,
     FULL,
@@ -135,17 +137,26 @@ def add_direct(state: State, source: int, target: int, condition: int) -> None:
     """Adds a copy edge between nodes that stand for themselves, and lets what is known flow over it."""
     rows, graph, count = state.rows, state.graph, state.counters
     node = graph.node
-    if source == target or is_repeated(graph, source, target, condition):
+    if source == target or node[target].leader == source + 1 or is_repeated(graph, source, target, condition):
         return
+    start, end = extent(state, source)
+    follows = (
+        condition == 0
+        and not node[target].fed
+        and (start == end or (node[target].edges == 0 and node[target].first_use == 0))
+        and may_follow(graph, source, target)
+    )
+    feed(state, target, BY_EDGE)
     push_edge(graph, count, source, target, condition)
     count[LIVE_EDGES] += 1
     count[NEW_EDGES] += 1
     count[EDGES_ADDED] += 1
-    if node[source].row_length > 0:
+    if follows:
+        link_follower(graph, source, target)
+    elif end > start:
         add_words(
-            rows, graph, count, state.types.mask, target,
-            rows.key, rows.known, node[source].row_at, node[source].row_length, condition,
-        )  # fmt: skip
+            rows, graph, count, state.types.mask, target, rows.key, rows.known, start, end - start, condition
+        )
 
 
 # PointsTo(x, o) :- Assign(y, x), PointsTo(y, o).            condition 0

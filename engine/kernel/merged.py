@@ -6,8 +6,9 @@ import numpy as np
 
 from engine.kernel.compiled import compiled, compiled_allocating
 from engine.kernel.edges import FILTER, add_edge, find_passage, link_passages, new_passage
+from engine.kernel.followers import adopt
 from engine.kernel.rows import add_words, find, free_row
-from engine.kernel.state import FULL, PASSAGES, Keys, State, Words
+from engine.kernel.state import FULL, GROUPED, PASSAGES, Keys, State, Words
 from engine.kernel.uses import apply_opened, apply_uses, open_access, withdraw
 
 
@@ -31,6 +32,7 @@ def flush_node(state: State, which: int, keys: Keys, words: Words) -> None:
             scratch.word[length] = word
             length += 1
     if length:
+        state.counters[GROUPED] = 0
         apply_uses(state, graph.node[which].first_use, length)
 
 
@@ -104,8 +106,11 @@ def flush_merged(state: State, chain: Keys) -> None:
                 at += 1
             rows.done[at] = words[index]
         for at in range(node[into].edge_at, node[into].edge_at + node[into].edges):
+            target = find(node, graph.edge[at].target)
+            if node[target].leader == into + 1:
+                continue
             add_words(
-                rows, graph, count, state.types.mask, find(node, graph.edge[at].target),
+                rows, graph, count, state.types.mask, target,
                 keys, words, 0, keys.size, graph.edge[at].filter,
             )  # fmt: skip
     # What was opened as bases became one: only now was all that is known of these passed on.
@@ -113,3 +118,4 @@ def flush_merged(state: State, chain: Keys) -> None:
         passage = graph.passage[place]
         if passage.kind != FILTER and passage.use == 0 and passage.node > 0:
             apply_opened(state, place)
+    adopt(state)

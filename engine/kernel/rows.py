@@ -194,6 +194,12 @@ def free_row(rows: Rows, node: Nodes, which: int) -> None:
 
 
 @compiled
+def first_tracked(mask: Masks) -> int:
+    """Returns the first key of tracked objects."""
+    return mask.shape[1] >> 1
+
+
+@compiled
 def add_words(
     rows: Rows, graph: Graph, count: Counters, mask: Masks, which: int,
     keys: Keys, words: Words, start: int, length: int, condition: int,
@@ -201,7 +207,7 @@ def add_words(
     """PointsTo(which, o) for the objects o of words[start:start + length] that pass `condition`."""
     node = graph.node
     if not node[which].wanted:
-        tracked = mask.shape[1] >> 1
+        tracked = first_tracked(mask)
         while length > 0 and keys[start + length - 1] >= tracked:
             length -= 1
         if length == 0:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernel.compiled import compiled
+from engine.kernel.compiled import compiled, compiled_allocating
+from engine.kernel.followers import extent, has_row_of_leader, stand_alone
 from engine.kernel.graph import TRACKED_MASK
-from engine.kernel.rows import ONE, add_words, find
-from engine.kernel.state import NODES, RECEIVERS, ROOTS, SEEDS, State
+from engine.kernel.rows import ONE, add_words, find, first_tracked
+from engine.kernel.state import NODES, RECEIVERS, ROOTS, SEEDS, Counters, Keys, State
 
 NEWLY = 2
 # The condition of an edge over which no tracked object goes.
@@ -20,55 +21,81 @@ UNTRACKED = -TRACKED_MASK - 1
 
 
 @compiled
-def want(state: State, which: int) -> int:
-    """Wanted(which); returns how many nodes are new in the slice by it."""
+def want(state: State, found: Keys, number: int, which: int) -> int:
+    """Wanted(which), noted in `found` after its first `number` nodes; returns how many these are then."""
     node = state.graph.node
     if node[which].wanted:
-        return 0
+        return number
     node[which].wanted = NEWLY
-    return 1
+    found[number] = which
+    return number + 1
 
 
 @compiled
-def is_wanted_beyond(state: State, source: int) -> bool:
-    """Returns whether an edge leads from `source` into the slice."""
-    node, edge = state.graph.node, state.graph.edge
-    for at in range(node[source].edge_at, node[source].edge_at + node[source].edges):
-        if node[find(node, edge[at].target)].wanted and edge[at].filter != UNTRACKED:
-            return True
-    return False
+def count_edges(state: State, found: Keys, at: Counters) -> int:
+    """Has at[y] be how many edges lead from nodes outside the slice to such a y.
 
-
-@compiled
-def spread(state: State) -> int:
-    """Extends the slice against the copy edges and receivers that there are; returns how many nodes are new in it.
-
-    Edges lead from lower to higher ranks, but for cycles and for what came since ranks were given. So a pass
-    from above finds nearly everything, and passes in turn from above and from below find the rest.
+    Finds those from which an edge leads into it; returns how many these are.
     """
-    graph, calls, log, number = state.graph, state.calls, state.slice, state.counters[NODES]
-    node = graph.node
-    total = 0
+    node, edge = state.graph.node, state.graph.edge
+    newly = 0
+    for source in range(state.counters[NODES]):
+        if node[source].wanted:
+            continue
+        for place in range(node[source].edge_at, node[source].edge_at + node[source].edges):
+            if edge[place].filter != UNTRACKED:
+                target = find(node, edge[place].target)
+                at[target] += 1
+                if node[target].wanted == 1:
+                    newly = want(state, found, newly, source)
+    return newly
+
+
+@compiled
+def index_edges(state: State, at: Counters, sources: Keys) -> None:
+    """Has `sources` from at[y] on list the nodes outside the slice from which edges lead to y; at[y] is the end before."""
+    node, edge = state.graph.node, state.graph.edge
+    for source in range(state.counters[NODES]):
+        if node[source].wanted == 1:
+            continue
+        for place in range(node[source].edge_at, node[source].edge_at + node[source].edges):
+            if edge[place].filter != UNTRACKED:
+                target = find(node, edge[place].target)
+                at[target] -= 1
+                sources[at[target]] = source
+
+
+@compiled_allocating
+def spread(state: State) -> int:
+    """Extends the slice against the copy edges and receivers that there are; returns how many nodes are new in it."""
+    calls, log, number = state.calls, state.slice, state.counters[NODES]
+    node = state.graph.node
+    found = np.empty(number, np.int32)
+    at = np.zeros(number + 1, np.int64)
+    newly = count_edges(state, found, at)
+    sources = np.empty(0, np.int32)
     for index in range(state.counters[ROOTS]):
-        total += want(state, find(node, log.root[index]))
-    place, step = number - 1, -1
+        newly = want(state, found, newly, find(node, log.root[index]))
+    taken = 0
     while True:
-        newly = 0
+        before = newly
         for index in range(state.counters[RECEIVERS]):
             if node[find(node, calls.method[log.receiver_callee[index]].first)].wanted:
-                newly += want(state, find(node, calls.site[log.receiver_site[index]].receiver))
-        while 0 <= place < number:
-            source = graph.at[place]
-            if not node[source].wanted and is_wanted_beyond(state, source):
-                newly += want(state, source)
-            place += step
-        if newly == 0:
-            return total
-        total += newly
-        place, step = (number - 1, -1) if step > 0 else (0, 1)
+                newly = want(state, found, newly, find(node, calls.site[log.receiver_site[index]].receiver))
+        if newly == before and taken == newly:
+            return newly
+        if taken == 0:
+            at[:] = np.cumsum(at)
+            sources = np.empty(at[number], np.int32)
+            index_edges(state, at, sources)
+        while taken < newly:
+            target = found[taken]
+            taken += 1
+            for place in range(at[target], at[target + 1]):
+                newly = want(state, found, newly, np.int64(sources[place]))
 
 
-@compiled
+@compiled_allocating
 def widen(state: State) -> int:
     """Extends the slice; returns how many nodes are new in it.
 
@@ -79,17 +106,20 @@ def widen(state: State) -> int:
         return 0
     rows, graph, count, log = state.rows, state.graph, state.counters, state.slice
     node, edge = graph.node, graph.edge
-    tracked = state.types.mask.shape[1] >> 1
+    tracked = first_tracked(state.types.mask)
+    for which in range(count[NODES]):
+        if node[which].wanted == NEWLY and not has_row_of_leader(state, which):
+            stand_alone(state, which)
     for source in range(count[NODES]):
-        end = node[source].row_at + node[source].row_length
+        first, end = extent(state, source)
         start = end
-        while start > node[source].row_at and rows.key[start - 1] >= tracked:
+        while start > first and rows.key[start - 1] >= tracked:
             start -= 1
         if start == end:
             continue
         for at in range(node[source].edge_at, node[source].edge_at + node[source].edges):
             target = find(node, edge[at].target)
-            if node[target].wanted == NEWLY:
+            if node[target].wanted == NEWLY and node[target].leader != source + 1:
                 add_words(
                     rows, graph, count, state.types.mask, target,
                     rows.key, rows.known, start, end - start, edge[at].filter,

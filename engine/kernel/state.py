@@ -26,7 +26,7 @@ Methods = NDArray[Any]
 Word = np.uint64
 
 # A node of the constraint graph: a pointer (a variable, a static field, a field of an object, the elements of
-# an array). Its points-to row is `row_length` words at `row_at` in the word pools.
+# an array). Its points-to row is `row_length` words at `row_at` in the word pools, if it doesn't follow another node.
 NODE = np.dtype(
     [
         ("parent", "i4"),  # union-find: itself unless its cycle was collapsed into another
@@ -38,14 +38,18 @@ NODE = np.dtype(
         ("row_class", "i4"),  # log2 of the row's capacity, plus one; 0 without a row
         ("edge_at", "i8"),
         ("edges", "i4"),
-        ("edge_class", "i4"),  # likewise
         ("first_use", "i4"),
+        ("leader", "i4"),  # see `engine.kernel.followers`
+        ("first_follower", "i4"),
+        ("next_follower", "i4"),
+        ("wanted", "i4"),  # 1 if something may ask which tracked object it is
+        ("edge_class", "i4"),  # like row_class
         ("last_use", "i4"),
         ("base", "i4"),  # object + 1, if the node is a field of an object; -1 if it is a passage
         ("field", "i4"),  # field + 1; 0 stands for the elements of an array
         ("next_field", "i4"),  # chain of the (object, field) table
         ("mark", "i4"),
-        ("wanted", "i4"),  # 1 if something may ask which tracked object it is
+        ("fed", "i4"),  # how objects come to it: BY_EDGE, OTHERWISE
     ],
     align=True,
 )
@@ -113,6 +117,9 @@ CHOICE = np.dtype([("type", "i4"), ("signature", "i4"), ("method", "i4"), ("next
 ROW = np.dtype([(name, "i4") for name in ("kind", "first", "second", "third", "fourth")], align=True)
 CALL = np.dtype([("site", "i4"), ("callee", "i4"), ("next", "i4")], align=True)
 
+# How objects come to a node: over edges, in other ways.
+BY_EDGE, OTHERWISE = 1, 2
+
 # Kinds of use.
 USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_NONE = range(5)
 
@@ -138,8 +145,8 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_NONE = range(5)
     SUPERTYPES, DECLARED, REACHED, WATCHED, FIELD_NODES, FIELD_SLOTS, CHOICE_SLOTS, CALL_SLOTS, DIRTY, CURSOR,
     STAMP, GROUPS, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE,
     OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, RECEIVERS, EDGES_ADDED, SLICED,
-    INBOX_TAKEN, PASSAGES, PASSAGE_SLOTS,
-) = range(45)  # fmt: skip
+    INBOX_TAKEN, PASSAGES, PASSAGE_SLOTS, GROUPED,
+) = range(46)  # fmt: skip
 
 
 class Rows(NamedTuple):
@@ -216,6 +223,7 @@ class Scratch(NamedTuple):
     inbox: Array
     one_key: Array
     one_word: Array
+    followers: Array
 
 
 class State(NamedTuple):
@@ -308,7 +316,7 @@ def new_state(capacity: Capacity) -> State:
             reserve((objects >> 6) + 1, "i4"), reserve((objects >> 6) + 1, "u8"), reserve(objects, "i4"),
             reserve(objects, "i8"), reserve(objects, "i4"), reserve(objects, "i4"), reserve(objects, "u8"),
             reserve(words, "i4"), reserve(words, "i4"), reserve(nodes, ROW),
-            reserve(1, "i4"), reserve(1, "u8"),
+            reserve(1, "i4"), reserve(1, "u8"), reserve(nodes, "i4"),
         ),
         np.zeros(64, np.int64),
     )  # fmt: skip

@@ -7,13 +7,16 @@ import numpy as np
 from cypher.schema import SPECIAL, STATIC, VIRTUAL
 from engine.kernel.compiled import compiled
 from engine.kernel.edges import add_edge, find_passage, new_passage, open_passage
+from engine.kernel.followers import extent, feed
 from engine.kernel.graph import condition_of, field_node, next_stamp, select, slot
 from engine.kernel.rows import ONE, ZERO, add_words, find, lowest_bit, new_nodes
 from engine.kernel.state import (
     CALL_SLOTS,
     CALLS,
     FULL,
+    GROUPED,
     GROUPS,
+    OTHERWISE,
     REACHED,
     RECEIVERS,
     SPENT,
@@ -176,9 +179,10 @@ def call_virtual(state: State, site: int) -> None:
         call(state, site, callee)
         if count[FULL]:
             return
+        this = find(state.graph.node, calls.method[callee].first)
+        feed(state, this, OTHERWISE)
         add_words(
-            state.rows, state.graph, count, state.types.mask,
-            find(state.graph.node, calls.method[callee].first),
+            state.rows, state.graph, count, state.types.mask, this,
             scratch.group_key, scratch.group_word, scratch.group_at[group], scratch.group_length[group], 0,
         )  # fmt: skip
         if state.types.type[scratch.group_type[group]].generic > 0:
@@ -251,9 +255,11 @@ def report(scratch: Scratch, count: Counters, tag: int, length: int) -> None:
 
 @compiled
 def apply_uses(state: State, use: int, length: int) -> None:
-    """Applies the chain of uses that starts at `use` (plus one) to the objects of scratch.word[:length]."""
+    """Applies the chain of uses that starts at `use` (plus one) to the objects of scratch.word[:length].
+
+    counters[GROUPED] tells how many of these words are grouped by type: none when others are there.
+    """
     uses, count = state.graph.use, state.counters
-    grouped = False
     while use > 0:
         kind = uses[use - 1].kind
         count[SPENT] += 16 * length
@@ -262,9 +268,9 @@ def apply_uses(state: State, use: int, length: int) -> None:
         elif kind == USE_WATCH:
             report(state.scratch, count, uses[use - 1].detail, length)
         elif kind == USE_CALL:
-            if not grouped:
+            if count[GROUPED] != length:
                 group_by_type(state, length)
-                grouped = True
+                count[GROUPED] = length
             if state.calls.site[uses[use - 1].detail].kind == VIRTUAL:
                 call_virtual(state, uses[use - 1].detail)
             elif state.calls.site[uses[use - 1].detail].kind == SPECIAL:
@@ -280,10 +286,9 @@ def add_object(state: State, which: int, obj: int) -> None:
     key, word = state.scratch.one_key, state.scratch.one_word
     key[0] = obj >> 6
     word[0] = ONE << np.uint64(obj & 63)
-    add_words(
-        state.rows, state.graph, state.counters, state.types.mask, find(state.graph.node, which),
-        key, word, 0, 1, 0,
-    )  # fmt: skip
+    which = find(state.graph.node, which)
+    feed(state, which, OTHERWISE)
+    add_words(state.rows, state.graph, state.counters, state.types.mask, which, key, word, 0, 1, 0)
 
 
 @compiled
@@ -324,12 +329,14 @@ def add_use(state: State, base: int, kind: int, detail: int, other: int) -> int:
         graph.use[node[which].last_use - 1].next = entry + 1
     node[which].last_use = entry + 1
     length = 0
-    for at in range(node[which].row_at, node[which].row_at + node[which].row_length):
+    start, end = extent(state, which)
+    for at in range(start, end):
         if rows.done[at]:
             scratch.key[length] = rows.key[at]
             scratch.word[length] = rows.done[at]
             length += 1
     if length:
+        count[GROUPED] = 0
         apply_uses(state, entry + 1, length)
     return int(entry)
 
