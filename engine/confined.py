@@ -19,7 +19,7 @@ from cypher.program import JDK, Program
 from cypher.schema import NONE, Facts, Int32
 from engine.direct import DirectFlow
 from engine.kernel.index import OTHER, TEXT
-from engine.solver import Solver
+from engine.solver import Solver, Statistics
 
 # From more names than this, a reflective call of the JDK chooses by a table, which is not followed.
 MOST_NAMES = 16
@@ -62,7 +62,7 @@ class Confined:
         self._flow = DirectFlow(self._follows, self.covers)
         self._added = 0
         self.operands: dict[int, bool] = {}  # and whether they are in the JDK's code
-        self._searched = 0
+        self._searched: Statistics | None = None
 
     def covers(self, methods: Int32) -> NDArray[np.bool_]:
         """Returns which methods are of the JDK."""
@@ -117,11 +117,11 @@ class Confined:
         method, by its id; `cut` says of which sites the results come from a model or the rules,
         `opaque` which methods the rules stand for.
         """
-        steps = solver.statistics().steps
+        statistics = solver.statistics()
         operands = dict.fromkeys((*(each for each, inside in self.operands.items() if inside), *others))
-        if not operands or steps == self._searched:
+        if not operands or statistics == self._searched:
             return
-        self._searched = steps
+        self._searched = statistics
         self._flow.add(batches[self._added :])
         self._added = len(batches)
         index = self._flow.index(solver, parameters, cut, opaque)
