@@ -6,11 +6,11 @@ import numpy as np
 
 from engine.kernel.collapse import collapse
 from engine.kernel.compiled import compiled, entry
-from engine.kernel.edges import add_edge
-from engine.kernel.followers import extent, gather
+from engine.kernel.edges import add_edge, pass_over_edges
+from engine.kernel.followers import adopt, extent, gather
 from engine.kernel.graph import condition_of, generic_object, place_of, select
 from engine.kernel.merged import flush_merged
-from engine.kernel.rows import NO_KEY, ONE, ZERO, add_words, find, first_tracked, lowest_bit
+from engine.kernel.rows import NO_KEY, ONE, ZERO, add_words, end_untracked, find, first_tracked, lowest_bit
 from engine.kernel.slices import NEWLY, UNTRACKED, widen
 from engine.kernel.state import (
     COLLAPSES,
@@ -79,16 +79,9 @@ def take_difference(rows: Rows, graph: Graph, scratch: Scratch, which: int) -> i
 @compiled
 def pass_on(state: State, which: int, length: int) -> None:
     """Passes scratch.word[:length] on over the copy edges of a node, then to its uses."""
-    rows, graph, scratch, count = state.rows, state.graph, state.scratch, state.counters
+    graph, scratch, count = state.graph, state.scratch, state.counters
     count[SPENT] += length * (1 + graph.node[which].edges)
-    start = graph.node[which].edge_at
-    for at in range(start, start + graph.node[which].edges):
-        target = find(graph.node, graph.edge[at].target)
-        if target != which and graph.node[target].leader != which + 1:
-            add_words(
-                rows, graph, count, state.types.mask, target,
-                scratch.key, scratch.word, 0, length, graph.edge[at].filter,
-            )  # fmt: skip
+    pass_over_edges(state, which, scratch.key, scratch.word, length)
     apply_uses(state, graph.node[which].first_use, length)
 
 
@@ -99,9 +92,7 @@ def process(state: State, which: int) -> None:
     length = take_difference(state.rows, graph, scratch, which)
     if length == 0:
         return
-    untracked, tracked = length, first_tracked(state.types.mask)
-    while untracked > 0 and scratch.key[untracked - 1] >= tracked:
-        untracked -= 1
+    untracked = end_untracked(state.types.mask, scratch.key, 0, length)
     state.counters[GROUPED] = 0
     for index in range(gather(graph, scratch, which)):
         each = np.int64(scratch.followers[index])
@@ -241,6 +232,7 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
             return PAUSED
         if count[NEW_EDGES] > least + ratio * count[LIVE_EDGES]:
             flush_merged(state, collapse(state))
+            adopt(state)
             count[CURSOR] = 0
         word = count[CURSOR]
         last = (count[NODES] + 63) >> 6

@@ -22,7 +22,9 @@ from engine.kernel.state import (
     PASSAGES,
     Counters,
     Graph,
+    Keys,
     State,
+    Words,
 )
 
 # The kind of passage from a node on a condition; those of loads and stores are the kinds of use.
@@ -157,6 +159,20 @@ def add_direct(state: State, source: int, target: int, condition: int) -> None:
         add_words(
             rows, graph, count, state.types.mask, target, rows.key, rows.known, start, end - start, condition
         )
+
+
+@compiled
+def pass_over_edges(state: State, which: int, keys: Keys, words: Words, length: int) -> None:
+    """Lets words[:length] flow over the copy edges of a node, but to those that follow it: they have its row."""
+    graph = state.graph
+    node, start = graph.node, graph.node[which].edge_at
+    for at in range(start, start + node[which].edges):
+        target = find(node, graph.edge[at].target)
+        if target != which and node[target].leader != which + 1:
+            add_words(
+                state.rows, graph, state.counters, state.types.mask, target,
+                keys, words, 0, length, graph.edge[at].filter,
+            )  # fmt: skip
 
 
 # PointsTo(x, o) :- Assign(y, x), PointsTo(y, o).            condition 0

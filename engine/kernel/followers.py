@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.compiled import compiled, compiled_allocating
-from engine.kernel.rows import find, first_tracked, free_row, mark_dirty, take_slot
+from engine.kernel.rows import class_of, end_untracked, find, first_tracked, free_row, mark_dirty, take_slot
 from engine.kernel.state import NODES, OTHERWISE, WORDS, Graph, Nodes, Scratch, State
 
 
@@ -25,15 +25,16 @@ def leading(node: Nodes, which: int) -> int:
 
 @compiled
 def extent(state: State, which: int) -> tuple[int, int]:
-    """Returns where the row of a node begins and ends; a follower has its tail of tracked objects only if wanted."""
-    node, key = state.graph.node, state.rows.key
+    """Returns where the row of a node begins and ends.
+
+    A follower has its tail of tracked objects only if wanted; one that is newly so is still to get it.
+    """
+    node = state.graph.node
     lead = leading(node, which)
     start = node[lead].row_at
     end = start + node[lead].row_length
     if lead != which and node[which].wanted != 1:
-        tracked = first_tracked(state.types.mask)
-        while end > start and key[end - 1] >= tracked:
-            end -= 1
+        end = end_untracked(state.types.mask, state.rows.key, start, end)
     return start, end
 
 
@@ -54,9 +55,7 @@ def stand_alone(state: State, which: int) -> None:
     node[which].leader = 0
     if start == end:
         return
-    size_class = 0
-    while (1 << size_class) < end - start:
-        size_class += 1
+    size_class = class_of(end - start)
     to = take_slot(rows.free, rows.known, count, WORDS, size_class)
     if to < 0:
         return

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.compiled import compiled, compiled_allocating
-from engine.kernel.edges import FILTER, add_edge, find_passage, link_passages, new_passage
-from engine.kernel.followers import adopt
-from engine.kernel.rows import add_words, find, free_row
+from engine.kernel.edges import FILTER, add_edge, find_passage, link_passages, new_passage, pass_over_edges
+from engine.kernel.rows import find, free_row
 from engine.kernel.state import FULL, GROUPED, PASSAGES, Keys, State, Words
 from engine.kernel.uses import apply_opened, apply_uses, open_access, withdraw
 
@@ -105,17 +104,9 @@ def flush_merged(state: State, chain: Keys) -> None:
             while rows.key[at] < keys[index]:
                 at += 1
             rows.done[at] = words[index]
-        for at in range(node[into].edge_at, node[into].edge_at + node[into].edges):
-            target = find(node, graph.edge[at].target)
-            if node[target].leader == into + 1:
-                continue
-            add_words(
-                rows, graph, count, state.types.mask, target,
-                keys, words, 0, keys.size, graph.edge[at].filter,
-            )  # fmt: skip
+        pass_over_edges(state, into, keys, words, keys.size)
     # What was opened as bases became one: only now was all that is known of these passed on.
     for place in range(count[PASSAGES]):
         passage = graph.passage[place]
         if passage.kind != FILTER and passage.use == 0 and passage.node > 0:
             apply_opened(state, place)
-    adopt(state)

@@ -75,6 +75,15 @@ def mark_dirty(node: Nodes, dirty: Words, count: Counters, which: int) -> None:
 
 
 @compiled
+def class_of(length: int) -> int:
+    """Returns the smallest class of slots that have room for so many cells."""
+    size_class = 0
+    while (1 << size_class) < length:
+        size_class += 1
+    return size_class
+
+
+@compiled
 def take_slot(free: Counters, nexts: Words, count: Counters, pool: int, size_class: int) -> int:
     """Returns a slot of `2 ** size_class` cells: a returned one, chained through `nexts`, or a new one."""
     at = free[size_class] - 1
@@ -200,6 +209,15 @@ def first_tracked(mask: Masks) -> int:
 
 
 @compiled
+def end_untracked(mask: Masks, key: Keys, start: int, end: int) -> int:
+    """Returns where the tracked objects in the row key[start:end] begin, which are its tail."""
+    tracked = first_tracked(mask)
+    while end > start and key[end - 1] >= tracked:
+        end -= 1
+    return end
+
+
+@compiled
 def add_words(
     rows: Rows, graph: Graph, count: Counters, mask: Masks, which: int,
     keys: Keys, words: Words, start: int, length: int, condition: int,
@@ -207,9 +225,7 @@ def add_words(
     """PointsTo(which, o) for the objects o of words[start:start + length] that pass `condition`."""
     node = graph.node
     if not node[which].wanted:
-        tracked = first_tracked(mask)
-        while length > 0 and keys[start + length - 1] >= tracked:
-            length -= 1
+        length = end_untracked(mask, keys, start, start + length) - start
         if length == 0:
             return
     at = node[which].row_at
@@ -229,8 +245,7 @@ def add_words(
     size_class = node[which].row_class
     grown = 0
     if size_class == 0 or total > (1 << (size_class - 1)):
-        while (1 << grown) < total:
-            grown += 1
+        grown = class_of(total)
         to = take_slot(rows.free, rows.known, count, WORDS, grown)
         if to < 0:
             return

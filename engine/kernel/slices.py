@@ -12,7 +12,7 @@ import numpy as np
 from engine.kernel.compiled import compiled, compiled_allocating
 from engine.kernel.followers import extent, has_row_of_leader, stand_alone
 from engine.kernel.graph import TRACKED_MASK
-from engine.kernel.rows import ONE, add_words, find, first_tracked
+from engine.kernel.rows import ONE, add_words, end_untracked, find
 from engine.kernel.state import NODES, RECEIVERS, ROOTS, SEEDS, Counters, Keys, State
 
 NEWLY = 2
@@ -106,15 +106,12 @@ def widen(state: State) -> int:
         return 0
     rows, graph, count, log = state.rows, state.graph, state.counters, state.slice
     node, edge = graph.node, graph.edge
-    tracked = first_tracked(state.types.mask)
     for which in range(count[NODES]):
         if node[which].wanted == NEWLY and not has_row_of_leader(state, which):
             stand_alone(state, which)
     for source in range(count[NODES]):
         first, end = extent(state, source)
-        start = end
-        while start > first and rows.key[start - 1] >= tracked:
-            start -= 1
+        start = end_untracked(state.types.mask, rows.key, first, end)
         if start == end:
             continue
         for at in range(node[source].edge_at, node[source].edge_at + node[source].edges):

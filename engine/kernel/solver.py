@@ -192,7 +192,7 @@ class KernelSolver:
     def statistics(self) -> Statistics:
         count = self._state.counters
         size = (
-            20 * int(count[pools.WORDS]) + 8 * int(count[pools.EDGES]) + 80 * int(count[pools.NODES])
+            20 * int(count[pools.WORDS]) + 8 * int(count[pools.EDGES]) + pools.NODE.itemsize * int(count[pools.NODES])
             + 24 * int(count[pools.PASSAGES]) + 16 * int(count[pools.USES]) + 16 * int(count[pools.CALLS])
             + int(count[pools.MASKS]) * max(4096, int(count[pools.OBJECTS]) >> 3)
         )  # fmt: skip

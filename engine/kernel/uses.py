@@ -9,7 +9,7 @@ from engine.kernel.compiled import compiled
 from engine.kernel.edges import add_edge, find_passage, new_passage, open_passage
 from engine.kernel.followers import extent, feed
 from engine.kernel.graph import condition_of, field_node, next_stamp, select, slot
-from engine.kernel.rows import ONE, ZERO, add_words, find, lowest_bit, new_nodes
+from engine.kernel.rows import ONE, ZERO, add_words, find, first_tracked, lowest_bit, new_nodes
 from engine.kernel.state import (
     CALL_SLOTS,
     CALLS,
@@ -207,7 +207,7 @@ def call_special(state: State, site: int) -> None:
 def access_field(state: State, field: int, other: int, storing: bool, length: int) -> None:
     """Adds the edges between `other` and `field` of each object of scratch.word[:length], once a node."""
     scratch, types, graph, count = state.scratch, state.types, state.graph, state.counters
-    node, tracked = graph.node, types.mask.shape[1] >> 1
+    node, tracked = graph.node, first_tracked(types.mask)
     stamp = next_stamp(state)
     for index in range(length):
         word = scratch.word[index]

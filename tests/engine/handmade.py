@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from cypher.program import TypeRows
 from cypher.schema import Int32
+from engine.kernel import state as pools
 from engine.kernel.solver import KernelSolver
-from engine.kernel.state import Capacity
+from engine.kernel.state import Capacity, Nodes
+from engine.solver import FIXPOINT
 from tests.engine.feeding import column, offsets
 
 OBJECT, CLASS, TEXT, TEXTS = range(4)
@@ -24,6 +27,8 @@ TYPES = TypeRows(
     NOTHING,
 )
 FIELD, MANY = 0, 50
+
+both_orders = pytest.mark.parametrize("late", [False, True], ids=["objects first", "objects last"])
 
 
 def made(least: int = 1 << 60) -> KernelSolver:
@@ -48,3 +53,11 @@ def pointers(solver: KernelSolver, number: int = MANY) -> Int32:
 
 def sets(solver: KernelSolver, wanted: Int32) -> list[list[int]]:
     return [solver.objects_of(each).tolist() for each in wanted.tolist()]
+
+
+def solve(solver: KernelSolver) -> None:
+    assert solver.solve(1 << 60) == FIXPOINT
+
+
+def nodes(solver: KernelSolver) -> Nodes:
+    return solver._state.graph.node[: solver._state.counters[pools.NODES]]

@@ -6,11 +6,21 @@ import numpy as np
 import pytest
 
 from cypher.schema import Int32
-from engine.kernel import state as pools
 from engine.kernel.solver import KernelSolver
-from engine.solver import FIXPOINT
 from tests.engine.feeding import column
-from tests.engine.handmade import FIELD, MANY, OBJECT, TEXT, made, of_type, pointers, sets
+from tests.engine.handmade import (
+    FIELD,
+    MANY,
+    OBJECT,
+    TEXT,
+    both_orders,
+    made,
+    nodes,
+    of_type,
+    pointers,
+    sets,
+    solve,
+)
 
 pytestmark = pytest.mark.usefixtures("kernel")
 
@@ -31,16 +41,8 @@ def chained(solver: KernelSolver, late: bool) -> tuple[Int32, Int32, Int32]:
     return chain, sources, objects
 
 
-def solve(solver: KernelSolver) -> None:
-    assert solver.solve(1 << 60) == FIXPOINT
-
-
 def followers(solver: KernelSolver) -> list[int]:
-    node = solver._state.graph.node[: solver._state.counters[pools.NODES]]
-    return np.flatnonzero(node["leader"]).tolist()
-
-
-both_orders = pytest.mark.parametrize("late", [False, True], ids=["objects first", "objects last"])
+    return np.flatnonzero(nodes(solver)["leader"]).tolist()
 
 
 @both_orders

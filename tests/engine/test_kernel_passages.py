@@ -8,9 +8,22 @@ import pytest
 from cypher.schema import Int32
 from engine.kernel import state as pools
 from engine.kernel.solver import KernelSolver
-from engine.solver import FIXPOINT
 from tests.engine.feeding import column
-from tests.engine.handmade import CLASS, FIELD, MANY, OBJECT, TEXT, TEXTS, made, of_type, pointers, sets
+from tests.engine.handmade import (
+    CLASS,
+    FIELD,
+    MANY,
+    OBJECT,
+    TEXT,
+    TEXTS,
+    both_orders,
+    made,
+    nodes,
+    of_type,
+    pointers,
+    sets,
+    solve,
+)
 
 pytestmark = pytest.mark.usefixtures("kernel")
 
@@ -20,11 +33,10 @@ def repeated(pointer: int) -> Int32:
 
 
 def edges(solver: KernelSolver) -> int:
-    node = solver._state.graph.node[: solver._state.counters[pools.NODES]]
-    return int(node["edges"].sum())
+    return int(nodes(solver)["edges"].sum())
 
 
-@pytest.mark.parametrize("late", [False, True], ids=["objects first", "objects last"])
+@both_orders
 def test_loads_and_stores_of_one_field(late: bool) -> None:
     solver = made()
     base = solver.add_pointers(1)
@@ -37,9 +49,9 @@ def test_loads_and_stores_of_one_field(late: bool) -> None:
     solver.store(sources, repeated(FIELD), repeated(base))
     solver.load(repeated(base), repeated(FIELD), targets)
     if late:
-        assert solver.solve(1 << 60) == FIXPOINT
+        solve(solver)
         solver.new(repeated(base), objects)
-    assert solver.solve(1 << 60) == FIXPOINT
+    solve(solver)
     assert sets(solver, targets) == [values.tolist()] * MANY
     assert edges(solver) <= 6 * MANY  # not MANY * MANY
     found = solver.points_to()
@@ -59,14 +71,14 @@ def test_accesses_of_bases_that_become_one() -> None:
     solver.load(bases, repeated(FIELD), targets)
     solver.store(sources, repeated(FIELD), bases)
     solver.load(bases[: MANY // 2], repeated(FIELD)[: MANY // 2], more[: MANY // 2])
-    assert solver.solve(1 << 60) == FIXPOINT
+    solve(solver)
     assert sets(solver, targets) == [[each] for each in values.tolist()]
     solver.assign(bases, np.roll(bases, 1))
-    assert solver.solve(1 << 60) == FIXPOINT
+    solve(solver)
     solver.load(bases[MANY // 2 :], repeated(FIELD)[MANY // 2 :], more[MANY // 2 :])
     later = solver.add_objects(column([OBJECT]))
     solver.new(bases[:1], column([later]))
-    assert solver.solve(1 << 60) == FIXPOINT
+    solve(solver)
     assert sets(solver, targets) == sets(solver, more) == [values.tolist()] * MANY
     count, uses = solver._state.counters, solver._state.graph.use
     kinds = uses["kind"][: count[pools.USES]]
@@ -83,7 +95,7 @@ def test_many_edges_on_one_condition() -> None:
     solver.cast(repeated(source), repeated(CLASS), targets)
     solver.new(repeated(source), texts)
     solver.new(repeated(source), others)
-    assert solver.solve(1 << 60) == FIXPOINT
+    solve(solver)
     assert sets(solver, targets) == [texts.tolist()] * MANY
     conditional = solver._state.graph.node[source]["edges"]
     assert conditional == 2 * 2  # the first edge on each condition, and that to its passage
@@ -101,6 +113,6 @@ def test_an_array_takes_what_its_element_type_admits() -> None:
         solver.new(repeated(source)[:2], listed)
     solver.store(column([source]), column([-1]), column([base]))
     solver.load(column([base]), column([-1]), target)
-    assert solver.solve(1 << 60) == FIXPOINT
+    solve(solver)
     assert sets(solver, target) == [texts.tolist()]
     assert solver._state.graph.node[source]["edges"] == 2
