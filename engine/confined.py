@@ -107,14 +107,15 @@ class Confined:
         solver: Solver,
         batches: list[Facts],
         parameters: Int32,
+        variables: Int32,
         cut: NDArray[np.bool_],
         opaque: Callable[[Int32], NDArray[np.bool_]],
         others: Iterable[int],
     ) -> Iterator[tuple[int, int, int]]:
         """Yields (operand, kind, value) of what comes to operands by direct flow, those known before included.
 
-        Operands are those in the JDK's code and the `others`. `parameters` is the number of parameters of each
-        method, by its id; `cut` says of which sites the results come from a model or the rules,
+        Operands are those in the JDK's code and the `others`. `parameters` and `variables` are their
+        numbers in each method, by its id; `cut` says of which sites the results come from a model or the rules,
         `opaque` which methods the rules stand for.
         """
         statistics = solver.statistics()
@@ -124,9 +125,9 @@ class Confined:
         self._searched = statistics
         self._flow.add(batches[self._added :])
         self._added = len(batches)
-        index = self._flow.index(solver, parameters, cut, opaque)
+        self._flow.update(solver, parameters, variables, cut, opaque)
         for operand in operands:
-            origins = self._flow.origins(index, operand, everywhere=not self.operands.get(operand))
+            origins = self._flow.origins(operand, everywhere=not self.operands.get(operand))
             texts = {each for each in origins if each[0] == TEXT}
             if len(texts) > MOST_NAMES:
                 origins = origins - texts | {(OTHER, NONE)}

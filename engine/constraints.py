@@ -95,7 +95,7 @@ class Constraints:
     ) -> None:
         self.program, self.solver, self.precision = program, solver, precision
         self.confined = Confined(program, confine_jdk)
-        self.parameters = IdMap()  # their number, by the id of a method
+        self.parameters, self.variables = IdMap(), IdMap()  # their numbers, by the id of a method
         self.heap, self.sites = Heap(solver.tracked_from), SiteTable()
         self.batches: list[Facts] = []
         self.static_fields = IdMap()
@@ -273,8 +273,9 @@ class Constraints:
             methods = methods._replace(returns=np.full_like(methods.returns, NONE))
         self.solver.add_methods(methods)
         numbers = np.arange(methods.first, methods.first + methods.parameters.size, dtype=np.int32)
-        self.parameters.of(numbers)
-        self.parameters.put(numbers, methods.parameters)
+        for known, found in ((self.parameters, methods.parameters), (self.variables, methods.variables)):
+            known.of(numbers)
+            known.put(numbers, found)
 
     def enter(self, facts: Facts, origin: Int32 | int = BYTECODE, cause: Int32 | int = NONE) -> None:
         """Enters a batch of facts, whose sites count up from the last one entered."""

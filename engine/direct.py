@@ -6,6 +6,8 @@
     Direct(z) :- Direct(x), Load(y, f, x), Store(z, f, w), Followed(f).
 
 What was entered by way of a result is left by the same call again (the last three of them).
+
+Rows are added all the time, but hardly ever where a search passes: an operand is searched again only if one was.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.schema import Facts, Int32, Int64, Rows
-from engine.kernel.index import COPY, FIELD, OTHER, RESULT, TEXT, TYPE, Index, Seen, new_seen
+from cypher.schema import NONE, Facts, Int32, Int64, Rows
+from engine.kernel.index import COPY, FIELD, OTHER, RESULT, TEXT, TYPE, Index, Seen, new_seen, no_index
 from engine.solver import Solver
 
 # The most states of a search: a variable, with the calls by which it was come to.
@@ -50,11 +52,14 @@ class DirectFlow:
     ) -> None:
         self._follows: dict[int, bool] = {}
         self._ask, self._inside = follows, inside
-        self._definitions: list[tuple[Int32, Int32, Int32]] = []  # (target, kind, value)
+        self._definitions: list[tuple[Int32, ...]] = []  # (target, kind, value, whether in a method outside)
         self._stores: list[tuple[Int32, Int32]] = []  # (field, source)
         self._arguments: list[tuple[Int32, Int32, Int32]] = []  # (site, position, variable), ordered by site
         self._states: Seen = new_seen(STATES)
         self._found: Seen = new_seen(STATES)
+        self._index = no_index()
+        # By operand and whether its search goes everywhere: the variables that this passed, and what it found.
+        self._origins: dict[tuple[int, bool], tuple[Int32, set[tuple[int, int]]]] = {}
 
     def add(self, batches: list[Facts]) -> None:
         """Adds facts; sites are above those of batches before."""
@@ -64,7 +69,8 @@ class DirectFlow:
                     self._add_stores(stores)
             for relation, kind, target, value in DEFINITIONS:
                 if rows := facts.get(relation):
-                    self._add_definitions(kind, getattr(rows, target), getattr(rows, value))
+                    outside = (rows.method >= 0) & ~self._inside(rows.method)
+                    self._add_definitions(kind, getattr(rows, target), getattr(rows, value), outside)
             if arguments := facts.get(schema.Argument):
                 self._arguments.append((arguments.site, arguments.position, arguments.variable))
 
@@ -72,13 +78,13 @@ class DirectFlow:
         kept = self._followed(stores.field) & (stores.source >= 0)
         self._stores.append((stores.field[kept], stores.source[kept]))
 
-    def _add_definitions(self, kind: int, targets: Int32, values: Int32) -> None:
+    def _add_definitions(self, kind: int, targets: Int32, values: Int32, outside: NDArray[np.bool_]) -> None:
         kinds = np.full(targets.size, kind, np.int32)
         if kind == FIELD:
             kinds[~self._followed(values)] = OTHER
         values = np.where(kinds == OTHER, -1, values).astype(np.int32)
         kept = targets >= 0
-        self._definitions.append((targets[kept], kinds[kept], values[kept]))
+        self._definitions.append((targets[kept], kinds[kept], values[kept], outside[kept].astype(np.int32)))
 
     def _followed(self, fields: Int32) -> NDArray[np.bool_]:
         distinct, inverse = np.unique(fields, return_inverse=True)
@@ -88,21 +94,22 @@ class DirectFlow:
         mask: NDArray[np.bool_] = np.array([self._follows[each] for each in distinct.tolist()], bool)[inverse]
         return mask
 
-    def index(
+    def update(
         self,
         solver: Solver,
         parameters: Int32,
+        variables: Int32,
         cut: NDArray[np.bool_],
         opaque: Callable[[Int32], NDArray[np.bool_]],
-    ) -> Index:
-        """Returns what searches go by: the facts so far, and the call graph that `solver` has come to.
+    ) -> None:
+        """Has searches go by the facts so far, and the call graph that `solver` has come to; both only grow.
 
-        `parameters` is the number of parameters of each method, by its id; `cut` says of which sites the results
+        `parameters` and `variables` are their numbers in each method, by its id; `cut` says of which sites the results
         come from a model or the rules, `opaque` which methods no search enters.
         """
-        self._definitions = [_joined(self._definitions, 3)]
+        self._definitions = [_joined(self._definitions, 4)]
         self._stores, self._arguments = [_joined(self._stores, 2)], [_joined(self._arguments, 3)]
-        (target, kind, value), (field, source) = self._definitions[0], self._stores[0]
+        (target, kind, value, outside), (field, source) = self._definitions[0], self._stores[0]
         site, position, argument = self._arguments[0]
         called, callee = solver.calls_made()
         entered = ~opaque(callee)
@@ -116,26 +123,40 @@ class DirectFlow:
         by_target, by_field = np.argsort(target, kind="stable"), np.argsort(field, kind="stable")
         by_site, by_callee = np.argsort(called, kind="stable"), np.argsort(callee, kind="stable")
         pointers = solver.statistics().pointers
-        return Index(
+        owner = _owners(firsts, variables[reached], pointers)
+        ends = np.zeros(pointers, np.int32)
+        ends[target[outside != 0]] = 1
+        owned = owner >= 0
+        ends[owned] = ~self._inside(reached)[owner[owned]]
+        index = Index(
             _starts(target, pointers), kind[by_target], value[by_target],
             _starts(field, max(self._follows, default=-1) + 1), source[by_field],
             _starts(site, cut.size), position, argument,
             _starts(called, cut.size), callee[by_site],
             _starts(callee, parameters.size), called[by_callee],
-            cut.astype(np.int32), returned, firsts, reached, parameters[reached],
-            (~self._inside(reached)).astype(np.int32),
+            cut.astype(np.int32), returned, owner, ends, firsts, reached, parameters[reached],
         )  # fmt: skip
+        changed = _changed(self._index, index)
+        self._index = index
+        for searched, (passed, _) in list(self._origins.items()):
+            if changed[passed].any():
+                del self._origins[searched]
 
-    def origins(self, index: Index, operand: int, everywhere: bool) -> set[tuple[int, int]]:
+    def origins(self, operand: int, everywhere: bool) -> set[tuple[int, int]]:
         """Returns (kind, value) of where what comes to `operand` begins: TEXT, TYPE, RESULT, OUTSIDE, or OTHER and -1.
 
-        Unless it goes everywhere, the search ends at variables of methods outside.
+        Unless it goes everywhere, the search ends at variables of methods outside, and at other pointers to which
+        something comes there.
         """
         from engine.kernel import paths  # brings the compiler along, which takes its time
 
-        number = paths.search(index, self._states, self._found, operand, everywhere)
-        kinds, values = self._found.first[:number].tolist(), self._found.second[:number].tolist()
-        return set(zip(kinds, values, strict=True))
+        known = self._origins.get((operand, everywhere))
+        if known is None:
+            number = paths.search(self._index, self._states, self._found, operand, everywhere)
+            kinds, values = self._found.first[:number].tolist(), self._found.second[:number].tolist()
+            passed = np.unique(self._states.first[: int(self._states.fill[0])])
+            known = self._origins[operand, everywhere] = passed, set(zip(kinds, values, strict=True))
+        return known[1]
 
 
 def _joined(parts: Sequence[tuple[Int32, ...]], columns: int) -> Any:
@@ -143,6 +164,41 @@ def _joined(parts: Sequence[tuple[Int32, ...]], columns: int) -> Any:
     if not parts:
         return (np.empty(0, np.int32),) * columns
     return tuple(np.ascontiguousarray(np.concatenate(each), np.int32) for each in zip(*parts, strict=True))
+
+
+def _changed(old: Index, new: Index) -> NDArray[np.bool_]:
+    """Returns from which pointers a search goes on in more ways than before."""
+    stores = _grown(np.diff(old.store_at), np.diff(new.store_at))
+    callees = _grown(np.diff(old.callee_at), np.diff(new.callee_at)) | _grown(old.cut, new.cut)
+    callers = _grown(np.diff(old.caller_at), np.diff(new.caller_at))
+    definitions = np.diff(new.definition_at)
+    changed = _grown(np.diff(old.definition_at), definitions)
+    target = np.repeat(np.arange(definitions.size), definitions)
+    for kind, grown in ((FIELD, stores), (RESULT, callees)):
+        rows = np.flatnonzero(new.kind == kind)
+        changed[target[rows[grown[new.definition[rows]]]]] = True
+    owned = np.flatnonzero(new.owner >= 0)
+    row = new.owner[owned]
+    changed[owned[callers[new.method[row]] & (owned - new.first[row] < new.parameters[row])]] = True
+    return changed
+
+
+def _grown(old: NDArray[np.integer[Any]], new: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Returns which numbers changed; those beyond the old ones were 0."""
+    by = new.copy()
+    by[: old.size] -= old
+    changed: NDArray[np.bool_] = by != 0
+    return changed
+
+
+def _owners(firsts: Int32, variables: Int32, pointers: int) -> Int32:
+    """Returns the place of the method that each pointer is a variable of, -1 if it is of none."""
+    if not firsts.size:
+        return np.full(pointers, NONE, np.int32)
+    numbers = np.arange(pointers, dtype=np.int32)
+    place = np.searchsorted(firsts, numbers, "right").astype(np.int32) - 1
+    place[numbers >= firsts[place] + variables[place]] = NONE
+    return place
 
 
 def _starts(column: Int32, size: int) -> Int64:

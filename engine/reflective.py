@@ -516,6 +516,7 @@ class Reflection:
             constraints.solver,
             constraints.batches,
             constraints.parameters.values(),
+            constraints.variables.values(),
             cut,
             self.is_api,
             self._symbolic,

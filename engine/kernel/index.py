@@ -30,10 +30,11 @@ class Index(NamedTuple):
     caller: Array
     cut: Array  # by site: what it returns is not what its callees do
     returned: Array  # by method
+    owner: Array  # by pointer: the row below of the method that it is a variable of, -1 if it is of none
+    outside: Array  # by pointer: whether the search ends there
     first: Array  # of the reached methods, ascending; likewise the columns below
     method: Array
     parameters: Array
-    outside: Array
 
 
 class Seen(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.compiled import compiled, entry
-from engine.kernel.graph import place_of, slot
+from engine.kernel.graph import slot
 from engine.kernel.index import COPY, FIELD, OTHER, OUTSIDE, RESULT, Index, Seen
 
 # A parameter to which more calls pass something, and a call of more methods, are not followed any further.
@@ -93,18 +93,12 @@ def take_arguments(index: Index, states: Seen, row: int, site: int, position: in
     return steps
 
 
-@compiled
-def method_of(index: Index, variable: int) -> int:
-    """Returns the place in `index.first` of the method that a variable is of, -1 if there is none."""
-    return place_of(index.first, 0, index.first.size, variable + 1) - 1
-
-
 @entry
 def search(index: Index, states: Seen, found: Seen, operand: int, everywhere: bool) -> int:
     """Finds where what comes to `operand` begins; returns how many rows (kind, value) are `found`.
 
     A state is a variable, and the calls by which it was come to, the last last; -1 stands for none. Unless it goes
-    everywhere, the search ends at variables of methods outside. What it has no room for, it takes for OTHER.
+    everywhere, the search ends at what is `outside`. What it has no room for, it takes for OTHER.
     """
     for seen in (states, found):
         clear(seen)
@@ -118,12 +112,12 @@ def search(index: Index, states: Seen, found: Seen, operand: int, everywhere: bo
             note(found, OTHER, -1)
             break
         variable = states.first[row]
-        place = method_of(index, variable)
-        if not everywhere and place >= 0 and index.outside[place]:
+        if not everywhere and index.outside[variable]:
             note(found, OUTSIDE, variable)
             row += 1
             continue
         steps = take_definitions(index, states, found, row)
+        place = index.owner[variable]
         if place >= 0 and variable - index.first[place] < index.parameters[place]:
             position = variable - index.first[place]
             method = index.method[place]
