@@ -154,7 +154,7 @@ class DirectFlow:
         if known is None:
             number = paths.search(self._index, self._states, self._found, operand, everywhere)
             kinds, values = self._found.first[:number].tolist(), self._found.second[:number].tolist()
-            passed = np.unique(self._states.first[: int(self._states.fill[0])])
+            passed = self._states.first[: int(self._states.fill[0])].copy()
             known = self._origins[operand, everywhere] = passed, set(zip(kinds, values, strict=True))
         return known[1]
 

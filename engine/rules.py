@@ -78,6 +78,19 @@ def joined(left: Table[Row], right: Table[Other], **columns: str) -> Iterator[tu
                 yield row, other
 
 
+def concerned(rows: Table[Row], asked: Sequence[Table[Any]], column: str) -> Iterator[Row]:
+    """Yields the rows that a rule has to look at which asks the tables `asked` about each.
+
+    If one of these grew, that are the rows that agree with its new ones in a column.
+    """
+    grown = next((table for table in asked if table.everything is not table), None)
+    if grown is None:
+        yield from rows
+    else:
+        for value in dict.fromkeys(getattr(row, column) for row in grown):
+            yield from rows.where(**{column: value})
+
+
 @dataclass(frozen=True)
 class Rule:
     """The rule `name` of `paper`, as a function from tables to rows."""

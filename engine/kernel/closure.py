@@ -7,21 +7,21 @@ import numpy as np
 from engine.kernel.collapse import collapse
 from engine.kernel.compiled import compiled, entry
 from engine.kernel.edges import add_edge, pass_over_edges
-from engine.kernel.followers import adopt, extent, gather
-from engine.kernel.graph import condition_of, generic_object, place_of, select
+from engine.kernel.graph import condition_of, generic_object, select
 from engine.kernel.merged import flush_merged
-from engine.kernel.rows import NO_KEY, ONE, ZERO, add_words, end_untracked, find, first_tracked, lowest_bit
-from engine.kernel.slices import NEWLY, UNTRACKED, widen
+from engine.kernel.nodes import add_set, find
+from engine.kernel.parts import part_by_type
+from engine.kernel.sets import UNTRACKED, tidy, tracked
+from engine.kernel.slices import NEWLY, widen
 from engine.kernel.state import (
     COLLAPSES,
     CURSOR,
     DIRTY,
     EDGES_ADDED,
     FULL,
-    GROUPED,
-    GROUPS,
     INBOX,
     INBOX_TAKEN,
+    LATE,
     LIVE_EDGES,
     NEW_EDGES,
     NODES,
@@ -41,95 +41,56 @@ from engine.kernel.state import (
     SPENT,
     STEPS,
     SWEEPS,
+    TAKES_LATE,
     USE_LOAD,
     USE_STORE,
     USE_WATCH,
     WATCHED,
-    Graph,
-    Rows,
-    Scratch,
     State,
 )
-from engine.kernel.uses import add_access, add_object, add_use, apply_uses, call, group_by_type, reach
+from engine.kernel.uses import add_access, add_object, add_use, apply_uses, call, reach
+from engine.kernel.words import ONE, ZERO, bits, lowest_bit
 
 FIXPOINT, PAUSED, EXHAUSTED = range(3)
-
-
-@compiled
-def take_difference(rows: Rows, graph: Graph, scratch: Scratch, which: int) -> int:
-    """Moves what a node has not passed on to the scratch row; returns its length."""
-    length = 0
-    high = graph.node[which].high
-    end = graph.node[which].row_at + graph.node[which].row_length
-    start = place_of(rows.key, graph.node[which].row_at, end, graph.node[which].low)
-    graph.node[which].low = NO_KEY
-    graph.node[which].high = -1
-    for at in range(start, end):
-        if rows.key[at] > high:
-            break
-        word = rows.known[at] & ~rows.done[at]
-        if word:
-            scratch.key[length] = rows.key[at]
-            scratch.word[length] = word
-            length += 1
-            rows.done[at] = rows.known[at]
-    return length
-
-
-@compiled
-def pass_on(state: State, which: int, length: int) -> None:
-    """Passes scratch.word[:length] on over the copy edges of a node, then to its uses."""
-    graph, scratch, count = state.graph, state.scratch, state.counters
-    count[SPENT] += length * (1 + graph.node[which].edges)
-    pass_over_edges(state, which, scratch.key, scratch.word, length)
-    apply_uses(state, graph.node[which].first_use, length)
+# A node is late if more edges lead from it.
+MANY_EDGES = 32
 
 
 @compiled
 def process(state: State, which: int) -> None:
-    """Passes on what is new at a node, and at all that follow it."""
-    graph, scratch = state.graph, state.scratch
-    length = take_difference(state.rows, graph, scratch, which)
-    if length == 0:
+    """Passes on what is new at a node: over its copy edges, then to its uses."""
+    node = state.graph.node
+    before, after, fresh = (
+        np.int64(node[which].passed),
+        np.int64(node[which].known),
+        np.int64(node[which].fresh),
+    )
+    if fresh == 0:
         return
-    untracked = end_untracked(state.types.mask, scratch.key, 0, length)
-    state.counters[GROUPED] = 0
-    for index in range(gather(graph, scratch, which)):
-        each = np.int64(scratch.followers[index])
-        if index == 0 or graph.node[each].wanted:
-            pass_on(state, each, length)
-        elif untracked:
-            pass_on(state, each, untracked)
+    node[which].passed = after
+    node[which].fresh = 0
+    state.counters[SPENT] += 16
+    pass_over_edges(state, which, before, after, fresh)
+    apply_uses(state, np.int64(node[which].first_use), fresh)
 
 
 @compiled
 def supply_receivers(state: State) -> None:
     """Gives each `this` that is new in the slice the tracked receivers that it was denied."""
-    rows, graph, scratch, calls, count = state.rows, state.graph, state.scratch, state.calls, state.counters
-    node, tracked = graph.node, first_tracked(state.types.mask)
+    sets, graph, types, calls, count = state.sets, state.graph, state.types, state.calls, state.counters
+    node = graph.node
     for index in range(count[RECEIVERS]):
         site, callee = state.slice.receiver_site[index], state.slice.receiver_callee[index]
         this = find(node, calls.method[callee].first)
         if node[this].wanted != NEWLY:
             continue
-        base = find(node, calls.site[site].receiver)
-        length = 0
-        start, end = extent(state, base)
-        for at in range(start, end):
-            if rows.key[at] >= tracked and rows.done[at]:
-                scratch.key[length] = rows.key[at]
-                scratch.word[length] = rows.done[at]
-                length += 1
-        if length == 0:
-            continue
-        group_by_type(state, length)
-        for group in range(count[GROUPS]):
-            found = select(state.types, calls, count, scratch.group_type[group], calls.site[site].target)
-            if found == callee:
-                add_words(
-                    rows, graph, count, state.types.mask, this,
-                    scratch.group_key, scratch.group_word, scratch.group_at[group], scratch.group_length[group], 0,
-                )  # fmt: skip
+        passed = np.int64(node[find(node, calls.site[site].receiver)].passed)
+        denied = tracked(sets, count, types.mask, passed)
+        part_by_type(state, denied)
+        start = sets.set[denied].part_at
+        for at in range(start, start + sets.set[denied].parts):
+            if select(types, calls, count, sets.part[at].type, calls.site[site].target) == callee:
+                add_set(sets, graph, count, types.mask, this, np.int64(sets.part[at].set), 0)
 
 
 @compiled
@@ -198,9 +159,26 @@ def take_inbox(state: State, budget: int) -> None:
     count[INBOX] = count[INBOX_TAKEN] = 0
 
 
+@compiled
+def take_late(state: State) -> None:
+    """Has the nodes that wait be dirty again."""
+    graph, count = state.graph, state.counters
+    if count[LATE] == 0:
+        return
+    count[LATE] = 0
+    for word in range((count[NODES] + 63) >> 6):
+        if graph.late[word]:
+            count[DIRTY] += bits(graph.late[word] & ~graph.dirty[word])
+            graph.dirty[word] |= graph.late[word]
+            graph.late[word] = ZERO
+
+
 @entry
 def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> int:
     """Takes the inbox, if need be in several goes, then sweeps dirty nodes in rank order.
+
+    Nodes from which many edges lead are late: they wait until nothing else is left to do, so that what they pass on
+    goes over their edges in few steps.
 
     Returns FIXPOINT, PAUSED (over `budget` words of work, or reached methods lack their facts: more than
     `waiting`, or any at the end of a sweep) or EXHAUSTED (a pool is full). Cycles are collapsed when new edges
@@ -209,6 +187,7 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
     graph, count = state.graph, state.counters
     reached = count[REACHED]
     count[SPENT] = 0
+    tidy(state)
     take_inbox(state, budget)
     while True:
         if count[FULL]:
@@ -219,7 +198,12 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
             if count[REACHED] > reached:
                 return PAUSED
             if count[WATCHED] > 0:
-                return FIXPOINT  # rules may add edges: the slice can wait for them
+                return FIXPOINT  # rules may add edges: what is late, and the slice, can wait for them
+            if count[LATE] > 0:
+                take_late(state)
+                count[TAKES_LATE] = 1
+                count[CURSOR] = 0
+                continue
             version = count[EDGES_ADDED] + count[ROOTS] + count[RECEIVERS] + count[COLLAPSES]
             if version == count[SLICED]:
                 return FIXPOINT
@@ -228,11 +212,12 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
                 supply_receivers(state)
                 settle(state)
             continue
+        tidy(state)
         if count[SPENT] > budget or count[REACHED] - reached > waiting:
             return PAUSED
         if count[NEW_EDGES] > least + ratio * count[LIVE_EDGES]:
+            take_late(state)
             flush_merged(state, collapse(state))
-            adopt(state)
             count[CURSOR] = 0
         word = count[CURSOR]
         last = (count[NODES] + 63) >> 6
@@ -241,6 +226,7 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
         count[CURSOR] = word
         if word >= last:
             count[CURSOR] = 0
+            count[TAKES_LATE] = 0
             count[SWEEPS] += 1
             if count[REACHED] > reached:
                 return PAUSED
@@ -248,5 +234,10 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
         bit = lowest_bit(graph.dirty[word])
         graph.dirty[word] &= graph.dirty[word] - ONE
         count[DIRTY] -= 1
+        which = np.int64(graph.at[(word << 6) + bit])
+        if graph.node[which].edges > MANY_EDGES and not count[TAKES_LATE]:
+            graph.late[word] |= ONE << np.uint64(bit)
+            count[LATE] += 1
+            continue
         count[STEPS] += 1
-        process(state, graph.at[(word << 6) + bit])
+        process(state, which)

@@ -6,8 +6,7 @@ import numpy as np
 
 from engine.kernel.compiled import compiled_allocating
 from engine.kernel.edges import push_edge
-from engine.kernel.followers import stand_alone
-from engine.kernel.rows import ONE, add_words, find
+from engine.kernel.nodes import add_set, find
 from engine.kernel.state import (
     COLLAPSED,
     COLLAPSES,
@@ -20,6 +19,7 @@ from engine.kernel.state import (
     Keys,
     State,
 )
+from engine.kernel.words import ONE
 
 
 @compiled_allocating
@@ -139,33 +139,18 @@ def compact_edges(graph: Graph, count: Counters) -> None:
 
 
 @compiled_allocating
-def part_from_merged(state: State, component: Keys) -> None:
-    """Has every follower stand alone that becomes one with others, or whose leader does."""
-    node, number = state.graph.node, state.counters[NODES]
-    merged = np.zeros(number, np.uint8)
-    for which in range(number):
-        if node[which].parent == which and component[which] != which:
-            merged[component[which]] = 1
-    for which in range(number):
-        lead = node[which].leader - 1
-        if lead >= 0 and (merged[component[which]] or merged[component[lead]]):
-            stand_alone(state, which)
-
-
-@compiled_allocating
 def collapse(state: State) -> Keys:
-    """Lets one node stand for each cycle: rows united, edges joined.
+    """Lets one node stand for each cycle: sets united, edges joined.
 
     Returns `chain`: from a representative over `chain[v]` to every node that it now stands for, -1 at the
-    end. Those keep their rows and uses: the caller has still to apply the uses to what the others knew.
+    end. Those keep their sets and uses: the caller has still to apply the uses to what the others knew.
     """
-    rows, graph, count = state.rows, state.graph, state.counters
+    sets, graph, count = state.sets, state.graph, state.counters
     node, number = graph.node, count[NODES]
     count[COLLAPSES] += 1
     component = np.full(number, -1, np.int32)
     order = np.empty(number, np.int32)
     found = components(graph, number, component, order)
-    part_from_merged(state, component)
     rank_nodes(graph, count, component, order, found)
     chain = np.full(number, -1, np.int32)
     denied = np.zeros(number, np.uint8)
@@ -184,14 +169,9 @@ def collapse(state: State) -> Keys:
         if node[which].parent != which or into == which:
             continue
         node[which].parent = into
-        node[into].fed |= node[which].fed
         node[into].wanted = 1  # so that it takes the tracked objects of this node
         count[COLLAPSED] += 1
-        if node[which].row_length:
-            add_words(
-                rows, graph, count, state.types.mask, into,
-                rows.key, rows.known, node[which].row_at, node[which].row_length, 0,
-            )  # fmt: skip
+        add_set(sets, graph, count, state.types.mask, into, np.int64(node[which].known), 0)
         for at in range(node[which].edge_at, node[which].edge_at + node[which].edges):
             push_edge(graph, count, into, graph.edge[at].target, graph.edge[at].filter)
         if node[which].edge_class > 0:

@@ -9,9 +9,9 @@ import numpy as np
 
 from engine.kernel.compiled import entry
 from engine.kernel.edges import PASSAGE_NODE
-from engine.kernel.followers import extent, has_row_of_leader, leading
 from engine.kernel.graph import add_subtype, class_object, new_object, new_tracked, select
-from engine.kernel.rows import ONE, bits, find, lowest_bit, new_nodes
+from engine.kernel.nodes import find, new_nodes
+from engine.kernel.sets import drop_sets, size_of
 from engine.kernel.state import (
     ARGUMENTS,
     DECLARED,
@@ -27,8 +27,8 @@ from engine.kernel.state import (
     Counters,
     Keys,
     State,
-    Words,
 )
+from engine.kernel.words import ONE, lowest_bit
 
 
 @entry
@@ -155,68 +155,32 @@ def enter_class_objects(state: State, kinds: Keys) -> Keys:
 
 
 @entry
-def representatives(state: State) -> Keys:
-    """Returns of each pointer the one that stands for it and others with the same objects: itself, if it alone does.
+def sets_of(state: State) -> Keys:
+    """Returns the set of each pointer; of what stands for no pointer, a passage, that is the empty one.
 
-    What stands for no pointer, a passage, is by itself.
+    Sets that no pointer has are dropped.
     """
     node, number = state.graph.node, state.counters[NODES]
-    found = np.empty(number, np.int32)
-    first = np.full(number, -1, np.int32)
+    drop_sets(state.sets, state.graph, state.counters)
+    found = np.zeros(number, np.int32)
     for which in range(number):
-        into = which
         if node[which].base != PASSAGE_NODE:
-            into = find(node, which)
-            if has_row_of_leader(state, into):
-                into = leading(node, into)
-            if node[into].base == PASSAGE_NODE:
-                if first[into] < 0:
-                    first[into] = which
-                into = int(first[into])
-        found[which] = into
+            found[which] = node[find(node, which)].known
     return found
-
-
-@entry
-def row_sizes(state: State, representative: Keys) -> Counters:
-    """Returns the number of words of each pointer that stands for itself, 0 for the others."""
-    node = state.graph.node
-    sizes = np.zeros(state.counters[NODES], np.int64)
-    for which in range(state.counters[NODES]):
-        if representative[which] == which and node[which].base != PASSAGE_NODE:
-            start, end = extent(state, find(node, which))
-            sizes[which] = end - start
-    return sizes
-
-
-@entry
-def copy_rows(state: State, at: Counters, key: Keys, word: Words) -> None:
-    """Copies the row of each pointer to where `at` says, if there is room for it."""
-    node, rows = state.graph.node, state.rows
-    for which in range(state.counters[NODES]):
-        start, _ = extent(state, find(node, which))
-        for index in range(at[which + 1] - at[which]):
-            key[at[which] + index] = rows.key[start + index]
-            word[at[which] + index] = rows.known[start + index]
 
 
 @entry
 def row_objects(state: State, which: int) -> Keys:
     """Returns the objects of a pointer, ascending; none of what stands for no pointer."""
-    rows = state.rows
-    if state.graph.node[which].base == PASSAGE_NODE:
-        return np.empty(0, np.int32)
-    which = find(state.graph.node, which)
-    start, end = extent(state, which)
+    sets, node = state.sets, state.graph.node
+    known = np.int64(0 if node[which].base == PASSAGE_NODE else node[find(node, which)].known)
+    found = np.empty(size_of(sets, known), np.int32)
     total = 0
-    for at in range(start, end):
-        total += bits(rows.known[at])
-    found = np.empty(total, np.int32)
-    total = 0
-    for at in range(start, end):
-        word = rows.known[at]
+    start = sets.set[known].at
+    for at in range(start, start + sets.set[known].length):
+        word = sets.word[at]
         while word:
-            found[total] = (np.int64(rows.key[at]) << 6) + lowest_bit(word)
+            found[total] = (np.int64(sets.key[at]) << 6) + lowest_bit(word)
             total += 1
             word &= word - ONE
     return found

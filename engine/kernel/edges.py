@@ -8,11 +8,9 @@ through a node of its own from which, or to which, the values flow. Such a node 
 from __future__ import annotations
 
 from engine.kernel.compiled import compiled
-from engine.kernel.followers import extent, feed, link_follower, may_follow
-from engine.kernel.graph import slot
-from engine.kernel.rows import add_words, find, new_nodes
+from engine.kernel.nodes import add_set, find, grow, new_nodes
+from engine.kernel.sets import untracked
 from engine.kernel.state import (
-    BY_EDGE,
     EDGES,
     EDGES_ADDED,
     FULL,
@@ -20,12 +18,12 @@ from engine.kernel.state import (
     NEW_EDGES,
     PASSAGE_SLOTS,
     PASSAGES,
+    SPENT,
     Counters,
     Graph,
-    Keys,
     State,
-    Words,
 )
+from engine.kernel.words import slot
 
 # The kind of passage from a node on a condition; those of loads and stores are the kinds of use.
 FILTER = -1
@@ -137,42 +135,36 @@ def is_repeated(graph: Graph, source: int, target: int, condition: int) -> bool:
 @compiled
 def add_direct(state: State, source: int, target: int, condition: int) -> None:
     """Adds a copy edge between nodes that stand for themselves, and lets what is known flow over it."""
-    rows, graph, count = state.rows, state.graph, state.counters
-    node = graph.node
-    if source == target or node[target].leader == source + 1 or is_repeated(graph, source, target, condition):
+    graph, count = state.graph, state.counters
+    if source == target or is_repeated(graph, source, target, condition):
         return
-    start, end = extent(state, source)
-    follows = (
-        condition == 0
-        and not node[target].fed
-        and (start == end or (node[target].edges == 0 and node[target].first_use == 0))
-        and may_follow(graph, source, target)
-    )
-    feed(state, target, BY_EDGE)
     push_edge(graph, count, source, target, condition)
     count[LIVE_EDGES] += 1
     count[NEW_EDGES] += 1
     count[EDGES_ADDED] += 1
-    if follows:
-        link_follower(graph, source, target)
-    elif end > start:
-        add_words(
-            rows, graph, count, state.types.mask, target, rows.key, rows.known, start, end - start, condition
-        )
+    add_set(state.sets, graph, count, state.types.mask, target, graph.node[source].known, condition)
 
 
 @compiled
-def pass_over_edges(state: State, which: int, keys: Keys, words: Words, length: int) -> None:
-    """Lets words[:length] flow over the copy edges of a node, but to those that follow it: they have its row."""
-    graph = state.graph
-    node, start = graph.node, graph.node[which].edge_at
-    for at in range(start, start + node[which].edges):
+def pass_over_edges(state: State, which: int, before: int, after: int, added: int) -> None:
+    """Lets a set flow over the copy edges of a node, which makes `after` of what went before over them."""
+    sets, graph, count, mask = state.sets, state.graph, state.counters, state.types.mask
+    node = graph.node
+    start, edges = node[which].edge_at, node[which].edges
+    count[SPENT] += 8 * edges
+    denying = untracked(sets, count, mask, after) != after
+    for at in range(start, start + edges):
         target = find(node, graph.edge[at].target)
-        if target != which and node[target].leader != which + 1:
-            add_words(
-                state.rows, graph, state.counters, state.types.mask, target,
-                keys, words, 0, length, graph.edge[at].filter,
-            )  # fmt: skip
+        if target == which:
+            continue
+        if (
+            graph.edge[at].filter == 0
+            and node[target].known == before
+            and (node[target].wanted or not denying)
+        ):
+            grow(sets, graph, count, target, after, added)  # as most do: they have the same objects
+        else:
+            add_set(sets, graph, count, mask, target, added, graph.edge[at].filter)
 
 
 # PointsTo(x, o) :- Assign(y, x), PointsTo(y, o).            condition 0

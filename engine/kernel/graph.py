@@ -6,7 +6,8 @@ import numpy as np
 
 from cypher.program import ABSTRACT, INTERFACE
 from engine.kernel.compiled import compiled
-from engine.kernel.rows import ONE, new_nodes
+from engine.kernel.nodes import new_nodes
+from engine.kernel.sets import TRACKED_MASK
 from engine.kernel.state import (
     CHOICE_SLOTS,
     CHOICES,
@@ -30,24 +31,9 @@ from engine.kernel.state import (
     State,
     Types,
 )
+from engine.kernel.words import ONE, slot
 
 LAST_STAMP = 2**31 - 1
-
-
-# The row of `mask` that holds all tracked objects.
-TRACKED_MASK = 0
-
-
-@compiled
-def slot(first: int, second: int, slots: int) -> int:
-    """Returns the slot of a pair in a table of `slots` (a power of two)."""
-    mixed = np.uint64(first) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(second) * np.uint64(
-        0xD6E8FEB86659FD93
-    )
-    mixed ^= mixed >> np.uint64(32)
-    mixed *= np.uint64(0xD6E8FEB86659FD93)
-    mixed ^= mixed >> np.uint64(29)
-    return int(mixed & np.uint64(slots - 1))
 
 
 @compiled

@@ -4,35 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernel.compiled import compiled, compiled_allocating
+from engine.kernel.compiled import compiled
 from engine.kernel.edges import FILTER, add_edge, find_passage, link_passages, new_passage, pass_over_edges
-from engine.kernel.rows import find, free_row
-from engine.kernel.state import FULL, GROUPED, PASSAGES, Keys, State, Words
+from engine.kernel.nodes import find
+from engine.kernel.sets import join
+from engine.kernel.state import FULL, PASSAGES, Keys, State
 from engine.kernel.uses import apply_opened, apply_uses, open_access, withdraw
 
 
 @compiled
-def flush_node(state: State, which: int, keys: Keys, words: Words) -> None:
-    """Applies the uses of a collapsed node to those of `words` that it had not passed on itself."""
-    rows, graph, scratch = state.rows, state.graph, state.scratch
-    if graph.node[which].first_use == 0:
-        return
-    at = graph.node[which].row_at
-    end = at + graph.node[which].row_length
-    length = 0
-    for index in range(keys.size):
-        word = words[index]
-        while at < end and rows.key[at] < keys[index]:
-            at += 1
-        if at < end and rows.key[at] == keys[index]:
-            word &= ~rows.done[at]
-        if word:
-            scratch.key[length] = keys[index]
-            scratch.word[length] = word
-            length += 1
-    if length:
-        state.counters[GROUPED] = 0
-        apply_uses(state, graph.node[which].first_use, length)
+def flush_node(state: State, which: int, known: int) -> None:
+    """Applies the uses of a collapsed node to those of a set that it had not passed on itself."""
+    node = state.graph.node
+    if node[which].first_use > 0:
+        _, rest = join(state.sets, state.counters, np.int64(node[which].passed), known)
+        apply_uses(state, np.int64(node[which].first_use), rest)
 
 
 @compiled
@@ -74,23 +60,23 @@ def merge_passages(state: State) -> None:
             return
 
 
-@compiled_allocating
+@compiled
 def flush_merged(state: State, chain: Keys) -> None:
     """Lets the uses of every node of a collapsed cycle see what the others knew, then joins their uses."""
-    rows, graph, count = state.rows, state.graph, state.counters
+    graph, count = state.graph, state.counters
     node = graph.node
     merge_passages(state)
     for into in range(chain.size):
         if chain[into] < 0 or node[into].parent != into:
             continue
-        start = node[into].row_at
-        keys = rows.key[start : start + node[into].row_length].copy()
-        words = rows.known[start : start + node[into].row_length].copy()
-        flush_node(state, into, keys, words)
+        known = np.int64(node[into].known)
+        flush_node(state, into, known)
         which = np.int64(chain[into])
         while which >= 0:
-            flush_node(state, which, keys, words)
-            free_row(rows, node, which)
+            flush_node(state, which, known)
+            node[which].known = 0
+            node[which].passed = 0
+            node[which].fresh = 0
             if node[which].first_use > 0:
                 if node[into].first_use == 0:
                     node[into].first_use = node[which].first_use
@@ -99,14 +85,13 @@ def flush_merged(state: State, chain: Keys) -> None:
                 node[into].last_use = node[which].last_use
                 node[which].first_use = 0
             which = np.int64(chain[which])
-        at = node[into].row_at
-        for index in range(keys.size):
-            while rows.key[at] < keys[index]:
-                at += 1
-            rows.done[at] = words[index]
-        pass_over_edges(state, into, keys, words, keys.size)
+        # What came to it meanwhile is still to be passed on.
+        _, fresh = join(state.sets, count, known, np.int64(node[into].known))
+        node[into].passed = known
+        node[into].fresh = fresh
+        pass_over_edges(state, into, 0, known, known)
     # What was opened as bases became one: only now was all that is known of these passed on.
     for place in range(count[PASSAGES]):
-        passage = graph.passage[place]
+        passage = state.graph.passage[place]
         if passage.kind != FILTER and passage.use == 0 and passage.node > 0:
             apply_opened(state, place)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.compiled import compiled, entry
-from engine.kernel.graph import slot
 from engine.kernel.index import COPY, FIELD, OTHER, OUTSIDE, RESULT, Index, Seen
+from engine.kernel.words import slot
 
 # A parameter to which more calls pass something, and a call of more methods, are not followed any further.
 MOST_CALLS, MOST_CALLEES = 300, 50

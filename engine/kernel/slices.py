@@ -10,14 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.compiled import compiled, compiled_allocating
-from engine.kernel.followers import extent, has_row_of_leader, stand_alone
-from engine.kernel.graph import TRACKED_MASK
-from engine.kernel.rows import ONE, add_words, end_untracked, find
+from engine.kernel.nodes import add_set, find
+from engine.kernel.sets import UNTRACKED, set_of_one, tracked
 from engine.kernel.state import NODES, RECEIVERS, ROOTS, SEEDS, Counters, Keys, State
 
 NEWLY = 2
-# The condition of an edge over which no tracked object goes.
-UNTRACKED = -TRACKED_MASK - 1
 
 
 @compiled
@@ -104,28 +101,19 @@ def widen(state: State) -> int:
     newly = spread(state)
     if newly == 0:
         return 0
-    rows, graph, count, log = state.rows, state.graph, state.counters, state.slice
-    node, edge = graph.node, graph.edge
-    for which in range(count[NODES]):
-        if node[which].wanted == NEWLY and not has_row_of_leader(state, which):
-            stand_alone(state, which)
+    sets, graph, count, log = state.sets, state.graph, state.counters, state.slice
+    node, edge, mask = graph.node, graph.edge, state.types.mask
     for source in range(count[NODES]):
-        first, end = extent(state, source)
-        start = end_untracked(state.types.mask, rows.key, first, end)
-        if start == end:
+        known = tracked(sets, count, mask, np.int64(node[source].known))
+        if known == 0:
             continue
         for at in range(node[source].edge_at, node[source].edge_at + node[source].edges):
             target = find(node, edge[at].target)
-            if node[target].wanted == NEWLY and node[target].leader != source + 1:
-                add_words(
-                    rows, graph, count, state.types.mask, target,
-                    rows.key, rows.known, start, end - start, edge[at].filter,
-                )  # fmt: skip
-    key, word = state.scratch.one_key, state.scratch.one_word
+            if node[target].wanted == NEWLY:
+                add_set(sets, graph, count, mask, target, known, edge[at].filter)
     for index in range(count[SEEDS]):
         target = find(node, log.seed_pointer[index])
         if node[target].wanted == NEWLY:
-            key[0] = log.seed_object[index] >> 6
-            word[0] = ONE << np.uint64(log.seed_object[index] & 63)
-            add_words(rows, graph, count, state.types.mask, target, key, word, 0, 1, 0)
+            seed = set_of_one(sets, count, np.int64(log.seed_object[index]))
+            add_set(sets, graph, count, mask, target, seed, 0)
     return newly

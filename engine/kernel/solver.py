@@ -40,9 +40,12 @@ class KernelSolver:
         count = self._state.counters
         count[pools.OBJECT_TYPE], count[pools.CLASS_TYPE] = object_type, class_type
         slots = min(SLOTS, 1 << (self._state.graph.node.size.bit_length() - 1))
-        for table in (pools.FIELD_SLOTS, pools.CHOICE_SLOTS, pools.CALL_SLOTS, pools.PASSAGE_SLOTS):
+        for table in (
+            pools.FIELD_SLOTS, pools.CHOICE_SLOTS, pools.CALL_SLOTS, pools.PASSAGE_SLOTS, pools.SET_SLOTS,
+            pools.MEMO_SLOTS,
+        ):  # fmt: skip
             count[table] = slots
-        self._waiting, self._ratio, self._least = waiting, ratio, least
+        self._waiting, self._ratio, self._least = waiting, float(ratio), least
         self._taken = 0
         self.tracked_from = self._state.types.object.size >> 1
 
@@ -180,19 +183,21 @@ class KernelSolver:
         return found
 
     def points_to(self) -> PointsToRows:
-        representative = doors.representatives(self._state)
-        at = np.concatenate(([0], np.cumsum(doors.row_sizes(self._state, representative))))
-        key, word = np.empty(at[-1], np.int32), np.empty(at[-1], np.uint64)
-        doors.copy_rows(self._state, at, key, word)
-        nodes = self._state.graph.node[: representative.size]
+        of = doors.sets_of(self._state)
+        sets, count = self._state.sets, self._state.counters
+        lengths = sets.set["length"][: int(count[pools.SETS]) + 1]
+        at = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        key, word = sets.key[: at[-1]].copy(), sets.word[: at[-1]].copy()
+        nodes = self._state.graph.node[: of.size]
         base = np.maximum(nodes["base"], 0) - 1
         field = np.where(base >= 0, nodes["field"] - 1, -1).astype(np.int32)
-        return PointsToRows(representative, at, key, word.view(np.int64), base, field)
+        return PointsToRows(of, at, key, word.view(np.int64), base, field)
 
     def statistics(self) -> Statistics:
         count = self._state.counters
         size = (
-            20 * int(count[pools.WORDS]) + 8 * int(count[pools.EDGES]) + pools.NODE.itemsize * int(count[pools.NODES])
+            12 * int(count[pools.WORDS]) + pools.SET.itemsize * int(count[pools.SETS])
+            + 16 * int(count[pools.MEMO_SLOTS]) + 8 * int(count[pools.PARTS]) + 8 * int(count[pools.EDGES]) + pools.NODE.itemsize * int(count[pools.NODES])
             + 24 * int(count[pools.PASSAGES]) + 16 * int(count[pools.USES]) + 16 * int(count[pools.CALLS])
             + int(count[pools.MASKS]) * max(4096, int(count[pools.OBJECTS]) >> 3)
         )  # fmt: skip

@@ -26,33 +26,45 @@ Methods = NDArray[Any]
 Word = np.uint64
 
 # A node of the constraint graph: a pointer (a variable, a static field, a field of an object, the elements of
-# an array). Its points-to row is `row_length` words at `row_at` in the word pools, if it doesn't follow another node.
+# an array).
 NODE = np.dtype(
     [
         ("parent", "i4"),  # union-find: itself unless its cycle was collapsed into another
         ("rank", "i4"),  # place in the sweep
-        ("row_at", "i8"),
-        ("row_length", "i4"),
-        ("low", "i4"),  # the first key and the last of what is not passed on yet
-        ("high", "i4"),
-        ("row_class", "i4"),  # log2 of the row's capacity, plus one; 0 without a row
+        ("known", "i4"),  # the set of its objects
+        ("passed", "i4"),  # the set of those that it has passed on
+        ("fresh", "i4"),  # the set of the others
         ("edge_at", "i8"),
         ("edges", "i4"),
+        ("edge_class", "i4"),  # log2 of the capacity at edge_at, plus one; 0 without edges
         ("first_use", "i4"),
-        ("leader", "i4"),  # see `engine.kernel.followers`
-        ("first_follower", "i4"),
-        ("next_follower", "i4"),
-        ("wanted", "i4"),  # 1 if something may ask which tracked object it is
-        ("edge_class", "i4"),  # like row_class
         ("last_use", "i4"),
+        ("wanted", "i4"),  # 1 if something may ask which tracked object it is
         ("base", "i4"),  # object + 1, if the node is a field of an object; -1 if it is a passage
         ("field", "i4"),  # field + 1; 0 stands for the elements of an array
         ("next_field", "i4"),  # chain of the (object, field) table
         ("mark", "i4"),
-        ("fed", "i4"),  # how objects come to it: BY_EDGE, OTHERWISE
     ],
     align=True,
 )
+# A set of objects: `length` words at `at`, by ascending key. Equal sets are one. The empty set is 0.
+SET = np.dtype(
+    [
+        ("at", "i8"),
+        ("digest", "u8"),  # see `engine.kernel.sets`
+        ("length", "i4"),
+        ("next", "i4"),  # chain of the table of sets
+        ("parts", "i4"),  # how many types its objects have; 0 unless it was parted by type
+        ("untracked", "i4"),  # the set of those that are not tracked, plus one
+        ("part_at", "i8"),
+    ],
+    align=True,
+)
+# The objects of one type in a set.
+PART = np.dtype([("type", "i4"), ("set", "i4")], align=True)
+# What `first` and `second` have together, and what `second` has and `first` lacks; or, where `second` is negative, which
+# part of `first` passes a condition.
+MEMO = np.dtype([(name, "i4") for name in ("first", "second", "together", "lacking")], align=True)
 EDGE = np.dtype([("target", "i4"), ("filter", "i4")], align=True)
 # What happens to each new object of a base variable.
 USE = np.dtype([("kind", "i4"), ("detail", "i4"), ("other", "i4"), ("next", "i4")], align=True)
@@ -117,9 +129,6 @@ CHOICE = np.dtype([("type", "i4"), ("signature", "i4"), ("method", "i4"), ("next
 ROW = np.dtype([(name, "i4") for name in ("kind", "first", "second", "third", "fourth")], align=True)
 CALL = np.dtype([("site", "i4"), ("callee", "i4"), ("next", "i4")], align=True)
 
-# How objects come to a node: over edges, in other ways.
-BY_EDGE, OTHERWISE = 1, 2
-
 # Kinds of use.
 USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_NONE = range(5)
 
@@ -143,23 +152,25 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_NONE = range(5)
 (
     NODES, WORDS, EDGES, USES, SITES, ARGUMENTS, METHODS, TYPES, OBJECTS, LINKS, CHOICES, CALLS, MASKS,
     SUPERTYPES, DECLARED, REACHED, WATCHED, FIELD_NODES, FIELD_SLOTS, CHOICE_SLOTS, CALL_SLOTS, DIRTY, CURSOR,
-    STAMP, GROUPS, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE,
+    STAMP, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE,
     OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, RECEIVERS, EDGES_ADDED, SLICED,
-    INBOX_TAKEN, PASSAGES, PASSAGE_SLOTS, GROUPED,
-) = range(46)  # fmt: skip
+    INBOX_TAKEN, PASSAGES, PASSAGE_SLOTS, SETS, SET_SLOTS, PARTS, MEMO_SLOTS, MEMO_MISSES, LIVE_WORDS, LATE, TAKES_LATE,
+) = range(52)  # fmt: skip
 
 
-class Rows(NamedTuple):
-    """Points-to rows: words `known[i]` (objects `64 * key … + 63`) and which of them were passed on (`done`)."""
+class Sets(NamedTuple):
+    """Sets of objects: words `word[i]` (objects `64 * key[i] … + 63`), each set once, and what is remembered of them."""
 
     key: Array
-    known: Array
-    done: Array
-    free: Array
+    word: Array
+    set: Array
+    slot: Array
+    part: Array
+    memo: Array
 
 
 class Graph(NamedTuple):
-    """Nodes with copy edges and uses; `at` is the inverse of a node's rank, `dirty` a bit for each rank."""
+    """Nodes with copy edges and uses; `at` is the inverse of a node's rank, `dirty` a bit for each rank, so is `late` (see `engine.kernel.closure`)."""
 
     node: Array
     edge: Array
@@ -167,6 +178,7 @@ class Graph(NamedTuple):
     use: Array
     at: Array
     dirty: Array
+    late: Array
     field_slot: Array
     passage: Array
     passage_slot: Array
@@ -211,8 +223,6 @@ class Slice(NamedTuple):
 class Scratch(NamedTuple):
     """Buffers of one step, the rows that wait to be added, and the log of new objects at watched pointers."""
 
-    key: Array
-    word: Array
     group_type: Array
     group_at: Array
     group_length: Array
@@ -221,15 +231,12 @@ class Scratch(NamedTuple):
     watched_tag: Array
     watched_object: Array
     inbox: Array
-    one_key: Array
-    one_word: Array
-    followers: Array
 
 
 class State(NamedTuple):
     """All of it; `counters` holds the fill of each pool and statistics."""
 
-    rows: Rows
+    sets: Sets
     graph: Graph
     calls: Calls
     types: Types
@@ -237,6 +244,9 @@ class State(NamedTuple):
     scratch: Scratch
     counters: Array
 
+
+# The most results of unions that are remembered.
+MEMOS = 1 << 22
 
 # Without it, Linux refuses what is larger than its memory, and to fork. Python names it from 3.13 on.
 _UNCOMMITTED = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
@@ -294,11 +304,14 @@ def new_state(capacity: Capacity) -> State:
     # Tracked objects begin in the middle of the pool, and at a word of their own.
     objects = (objects + 127) & ~127
     return State(
-        Rows(reserve(words, "i4"), reserve(words, "u8"), reserve(words, "u8"), reserve(64, "i8")),
+        Sets(
+            reserve(words, "i4"), reserve(words, "u8"), reserve(nodes, SET), reserve(nodes, "i4"),
+            reserve(nodes, PART), reserve(min(nodes, MEMOS), MEMO),
+        ),
         Graph(
             reserve(nodes, NODE), reserve(edges, EDGE), reserve(64, "i8"), reserve(nodes, USE),
-            reserve(nodes, "i4"), reserve((nodes >> 6) + 1, "u8"), reserve(nodes, "i4"),
-            reserve(nodes, PASSAGE), reserve(nodes, "i4"),
+            reserve(nodes, "i4"), reserve((nodes >> 6) + 1, "u8"), reserve((nodes >> 6) + 1, "u8"),
+            reserve(nodes, "i4"), reserve(nodes, PASSAGE), reserve(nodes, "i4"),
         ),
         Calls(
             reserve(nodes, SITE), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(methods, METHOD),
@@ -313,10 +326,8 @@ def new_state(capacity: Capacity) -> State:
             reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"),
         ),
         Scratch(
-            reserve((objects >> 6) + 1, "i4"), reserve((objects >> 6) + 1, "u8"), reserve(objects, "i4"),
-            reserve(objects, "i8"), reserve(objects, "i4"), reserve(objects, "i4"), reserve(objects, "u8"),
-            reserve(words, "i4"), reserve(words, "i4"), reserve(nodes, ROW),
-            reserve(1, "i4"), reserve(1, "u8"), reserve(nodes, "i4"),
+            reserve(objects, "i4"), reserve(objects, "i8"), reserve(objects, "i4"), reserve(objects, "i4"),
+            reserve(objects, "u8"), reserve(words, "i4"), reserve(words, "i4"), reserve(nodes, ROW),
         ),
         np.zeros(64, np.int64),
     )  # fmt: skip

@@ -7,16 +7,14 @@ import numpy as np
 from cypher.schema import SPECIAL, STATIC, VIRTUAL
 from engine.kernel.compiled import compiled
 from engine.kernel.edges import add_edge, find_passage, new_passage, open_passage
-from engine.kernel.followers import extent, feed
-from engine.kernel.graph import condition_of, field_node, next_stamp, select, slot
-from engine.kernel.rows import ONE, ZERO, add_words, find, first_tracked, lowest_bit, new_nodes
+from engine.kernel.graph import condition_of, field_node, next_stamp, select
+from engine.kernel.nodes import add_set, find, new_nodes
+from engine.kernel.parts import part_by_type
+from engine.kernel.sets import contains, set_of_one
 from engine.kernel.state import (
     CALL_SLOTS,
     CALLS,
     FULL,
-    GROUPED,
-    GROUPS,
-    OTHERWISE,
     REACHED,
     RECEIVERS,
     SPENT,
@@ -27,10 +25,9 @@ from engine.kernel.state import (
     USE_WATCH,
     USES,
     WATCHED,
-    Counters,
-    Scratch,
     State,
 )
+from engine.kernel.words import ONE, lowest_bit, slot
 
 SPECIAL_MADE = 3
 
@@ -107,86 +104,41 @@ def call(state: State, site: int, callee: int) -> None:
 
 
 @compiled
-def group_by_type(state: State, length: int) -> None:
-    """Sorts scratch.word[:length] by the type of the objects: words of group g lie at group_at[g]."""
-    scratch, types, count = state.scratch, state.types, state.counters
-    stamp = next_stamp(state)
-    groups = 0
-    for index in range(length):
-        word = scratch.word[index]
-        base = np.int64(scratch.key[index]) << 6
-        while word:
-            which = types.object[base + lowest_bit(word)].type
-            word &= word - ONE
-            if types.type[which].group_stamp != stamp:
-                types.type[which].group_stamp = stamp
-                types.type[which].group = groups
-                scratch.group_type[groups] = which
-                scratch.group_length[groups] = 0
-                groups += 1
-            scratch.group_length[types.type[which].group] += 1
-    at = np.int64(0)
-    for group in range(groups):
-        scratch.group_at[group] = at
-        at += scratch.group_length[group]
-        scratch.group_length[group] = 0
-    for index in range(length):
-        word = scratch.word[index]
-        key = scratch.key[index]
-        base = np.int64(key) << 6
-        while word:
-            lowest = word & (ZERO - word)
-            group = types.type[types.object[base + lowest_bit(word)].type].group
-            word ^= lowest
-            last = scratch.group_at[group] + scratch.group_length[group] - 1
-            if scratch.group_length[group] and scratch.group_key[last] == key:
-                scratch.group_word[last] |= lowest
-            else:
-                scratch.group_key[last + 1] = key
-                scratch.group_word[last + 1] = lowest
-                scratch.group_length[group] += 1
-    count[GROUPS] = groups
-
-
-@compiled
-def note_receiver(state: State, site: int, callee: int, group: int) -> None:
-    """Notes that tracked objects of a group's type come this way, if the one that stands for them does."""
-    scratch, count, log = state.scratch, state.counters, state.slice
-    obj = state.types.type[scratch.group_type[group]].generic - 1
-    start = scratch.group_at[group]
-    for at in range(start, start + scratch.group_length[group]):
-        if scratch.group_key[at] == obj >> 6 and scratch.group_word[at] >> np.uint64(obj & 63) & ONE:
-            place = count[RECEIVERS]
-            if place == log.receiver_site.size:
-                count[FULL] = 1
-                return
-            log.receiver_site[place] = site
-            log.receiver_callee[place] = callee
-            count[RECEIVERS] = place + 1
+def note_receiver(state: State, site: int, callee: int, objects: int, type_: int) -> None:
+    """Notes that tracked objects of a type come this way, if the one that stands for them does."""
+    count, log = state.counters, state.slice
+    generic = state.types.type[type_].generic - 1
+    if generic < 0 or not contains(state.sets, objects, generic):
+        return
+    place = count[RECEIVERS]
+    if place == log.receiver_site.size:
+        count[FULL] = 1
+        return
+    log.receiver_site[place] = site
+    log.receiver_callee[place] = callee
+    count[RECEIVERS] = place + 1
 
 
 # Calls(s, m), PointsTo(this_m, o) :- VirtualInvoke(s, x, g), PointsTo(x, o), Type(o, t), Select(t, g, m).
 @compiled
-def call_virtual(state: State, site: int) -> None:
-    """Dispatches on the grouped objects."""
-    scratch, calls, count = state.scratch, state.calls, state.counters
+def call_virtual(state: State, site: int, objects: int) -> None:
+    """Dispatches on a set of objects."""
+    sets, calls, count = state.sets, state.calls, state.counters
     signature = calls.site[site].target
-    count[SPENT] += 32 * count[GROUPS]
-    for group in range(count[GROUPS]):
-        callee = select(state.types, calls, count, scratch.group_type[group], signature)
+    part_by_type(state, objects)
+    start, parts = sets.set[objects].part_at, sets.set[objects].parts
+    count[SPENT] += 32 * parts
+    for at in range(start, start + parts):
+        type_ = np.int64(sets.part[at].type)
+        callee = select(state.types, calls, count, type_, signature)
         if callee < 0:
             continue
         call(state, site, callee)
         if count[FULL]:
             return
         this = find(state.graph.node, calls.method[callee].first)
-        feed(state, this, OTHERWISE)
-        add_words(
-            state.rows, state.graph, count, state.types.mask, this,
-            scratch.group_key, scratch.group_word, scratch.group_at[group], scratch.group_length[group], 0,
-        )  # fmt: skip
-        if state.types.type[scratch.group_type[group]].generic > 0:
-            note_receiver(state, site, callee, group)
+        add_set(sets, state.graph, count, state.types.mask, this, np.int64(sets.part[at].set), 0)
+        note_receiver(state, site, callee, np.int64(sets.part[at].set), type_)
 
 
 # Calls(s, m), Assign(x, this_m) :- SpecialInvoke(s, x, m), PointsTo(x, _).
@@ -204,16 +156,18 @@ def call_special(state: State, site: int) -> None:
 # Assign(x, o.f) :- Store(x, f, y), PointsTo(y, o).   Into an array: only what its element type admits.
 # Tracked objects have no fields: the generic object that goes with them has.
 @compiled
-def access_field(state: State, field: int, other: int, storing: bool, length: int) -> None:
-    """Adds the edges between `other` and `field` of each object of scratch.word[:length], once a node."""
-    scratch, types, graph, count = state.scratch, state.types, state.graph, state.counters
-    node, tracked = graph.node, first_tracked(types.mask)
+def access_field(state: State, field: int, other: int, storing: bool, objects: int) -> None:
+    """Adds the edges between `other` and `field` of each object of a set, once a node."""
+    sets, types, graph, count = state.sets, state.types, state.graph, state.counters
+    node, tracked = graph.node, types.mask.shape[1] >> 1
     stamp = next_stamp(state)
-    for index in range(length):
-        word = scratch.word[index]
-        if scratch.key[index] >= tracked:
+    start = sets.set[objects].at
+    for at in range(start, start + sets.set[objects].length):
+        word = sets.word[at]
+        if sets.key[at] >= tracked:
             return
-        base = np.int64(scratch.key[index]) << 6
+        base = np.int64(sets.key[at]) << 6
+        count[SPENT] += 16
         while word:
             obj = base + lowest_bit(word)
             word &= word - ONE
@@ -239,40 +193,39 @@ def access_field(state: State, field: int, other: int, storing: bool, length: in
 
 
 @compiled
-def report(scratch: Scratch, count: Counters, tag: int, length: int) -> None:
-    for index in range(length):
-        word = scratch.word[index]
+def report(state: State, tag: int, objects: int) -> None:
+    """Logs what is new at a watched pointer."""
+    sets, scratch, count = state.sets, state.scratch, state.counters
+    start = sets.set[objects].at
+    for place in range(start, start + sets.set[objects].length):
+        word = sets.word[place]
         while word:
             at = count[WATCHED]
             if at == scratch.watched_tag.size:
                 count[FULL] = 1
                 return
             scratch.watched_tag[at] = tag
-            scratch.watched_object[at] = (np.int64(scratch.key[index]) << 6) + lowest_bit(word)
-            count[WATCHED] = at + 1
+            scratch.watched_object[at] = (np.int64(sets.key[place]) << 6) + lowest_bit(word)
             word &= word - ONE
+            count[WATCHED] = at + 1
 
 
 @compiled
-def apply_uses(state: State, use: int, length: int) -> None:
-    """Applies the chain of uses that starts at `use` (plus one) to the objects of scratch.word[:length].
-
-    counters[GROUPED] tells how many of these words are grouped by type: none when others are there.
-    """
+def apply_uses(state: State, use: int, objects: int) -> None:
+    """Applies the chain of uses that starts at `use` (plus one) to a set of objects."""
     uses, count = state.graph.use, state.counters
+    if objects == 0:
+        return
     while use > 0:
         kind = uses[use - 1].kind
-        count[SPENT] += 16 * length
+        count[SPENT] += 16
         if kind in (USE_LOAD, USE_STORE):
-            access_field(state, uses[use - 1].detail, uses[use - 1].other, kind == USE_STORE, length)
+            access_field(state, uses[use - 1].detail, uses[use - 1].other, kind == USE_STORE, objects)
         elif kind == USE_WATCH:
-            report(state.scratch, count, uses[use - 1].detail, length)
+            report(state, uses[use - 1].detail, objects)
         elif kind == USE_CALL:
-            if count[GROUPED] != length:
-                group_by_type(state, length)
-                count[GROUPED] = length
             if state.calls.site[uses[use - 1].detail].kind == VIRTUAL:
-                call_virtual(state, uses[use - 1].detail)
+                call_virtual(state, uses[use - 1].detail, objects)
             elif state.calls.site[uses[use - 1].detail].kind == SPECIAL:
                 call_special(state, uses[use - 1].detail)
         use = uses[use - 1].next
@@ -283,16 +236,13 @@ def add_object(state: State, which: int, obj: int) -> None:
     """PointsTo(which, obj)."""
     if obj < 0:
         return
-    key, word = state.scratch.one_key, state.scratch.one_word
-    key[0] = obj >> 6
-    word[0] = ONE << np.uint64(obj & 63)
     which = find(state.graph.node, which)
-    feed(state, which, OTHERWISE)
-    add_words(state.rows, state.graph, state.counters, state.types.mask, which, key, word, 0, 1, 0)
+    added = set_of_one(state.sets, state.counters, obj)
+    add_set(state.sets, state.graph, state.counters, state.types.mask, which, added, 0)
 
 
 @compiled
-def join(state: State, kind: int, through: int, other: int) -> None:
+def let_flow(state: State, kind: int, through: int, other: int) -> None:
     """Lets values flow between the node of an access and what is loaded, or stored."""
     if kind == USE_LOAD:
         add_edge(state, through, other, 0)
@@ -304,14 +254,14 @@ def join(state: State, kind: int, through: int, other: int) -> None:
 def withdraw(state: State, use: int, through: int) -> None:
     """Ends a use (plus one), a load or store, whose values flow through another access from now on."""
     uses = state.graph.use
-    join(state, uses[use - 1].kind, through, uses[use - 1].other)
+    let_flow(state, uses[use - 1].kind, through, uses[use - 1].other)
     uses[use - 1].kind = USE_NONE
 
 
 @compiled
 def add_use(state: State, base: int, kind: int, detail: int, other: int) -> int:
     """Adds a use of `base`, applies it to the objects that were already passed on, and returns it; -1 without room."""
-    graph, rows, scratch, count = state.graph, state.rows, state.scratch, state.counters
+    graph, count = state.graph, state.counters
     node = graph.node
     entry = count[USES]
     if entry == graph.use.size:
@@ -328,16 +278,7 @@ def add_use(state: State, base: int, kind: int, detail: int, other: int) -> int:
     else:
         graph.use[node[which].last_use - 1].next = entry + 1
     node[which].last_use = entry + 1
-    length = 0
-    start, end = extent(state, which)
-    for at in range(start, end):
-        if rows.done[at]:
-            scratch.key[length] = rows.key[at]
-            scratch.word[length] = rows.done[at]
-            length += 1
-    if length:
-        count[GROUPED] = 0
-        apply_uses(state, entry + 1, length)
+    apply_uses(state, entry + 1, np.int64(node[which].passed))
     return int(entry)
 
 
@@ -375,4 +316,4 @@ def add_access(state: State, base: int, kind: int, field: int, other: int) -> No
         if not open_access(state, place):
             return
         apply_opened(state, place)
-    join(state, kind, graph.passage[place].node - 1, other)
+    let_flow(state, kind, graph.passage[place].node - 1, other)

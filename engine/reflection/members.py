@@ -26,7 +26,7 @@ from engine.reflection.relations import (
     UnknownAt,
     UnknownObject,
 )
-from engine.rules import Table, joined, rule
+from engine.rules import Table, concerned, joined, rule
 
 # Stands for any class among the parameter classes.
 ANY_CLASS: Any = -1
@@ -58,12 +58,12 @@ def _named_lookups(
     sort: str, sites: Table[GetMember], classes: Table[ClassAt], names: Table[StringAt]
 ) -> Iterator[tuple[GetMember, ClassAt, dict[str, None]]]:
     """Yields each lookup of a member of this sort with each class at its receiver, and the constants for its name."""
-    texts: dict[int, dict[str, None]] = {}
-    for site, found in joined(sites, classes, receiver="pointer"):
-        if site.sort == sort:
-            if site.name not in texts:
-                texts[site.name] = dict.fromkeys(name.text for name in names.where(pointer=site.name))
-            yield site, found, texts[site.name]
+    for site in sites:
+        found = classes.where(pointer=site.receiver) if site.sort == sort else ()
+        texts = dict.fromkeys(name.text for name in names.where(pointer=site.name)) if found else {}
+        if texts:
+            for each in found:
+                yield site, each, texts
 
 
 @rule("memberCandidate", LIVSHITS)
@@ -115,7 +115,7 @@ def method_object(
     Differs: the paper takes every method of that name; a class object at the receiver, and the parameter
     classes where they are known, are required here too.
     """
-    for candidate in candidates:
+    for candidate in concerned(candidates, (lengths, parameters), "site"):
         known = lengths.everything.where(site=candidate.site)
         if known:
             wanted = parameter_descriptors(program.name_of_method(candidate.method)[2])

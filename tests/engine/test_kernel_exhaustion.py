@@ -69,7 +69,7 @@ def limited() -> Iterator[None]:
 @pytest.mark.usefixtures("limited")
 def test_it_makes_do_with_the_room_that_it_gets() -> None:
     solver = KernelSolver(OBJECT, CLASS)
-    assert solver._state.rows.known.size < Capacity().words
+    assert solver._state.sets.word.size < Capacity().words
     assert np.zeros(1 << 30, np.uint8).size  # there is room for others
     assert Feeder(solver, random_program(0)).run()
 
@@ -78,7 +78,7 @@ def test_it_makes_do_with_the_room_that_it_gets() -> None:
 def test_what_is_reserved_counts_only_where_it_is_touched() -> None:
     """Else Linux refuses pools larger than its memory, and forks of a process that has them."""
     state = KernelSolver(OBJECT, CLASS)._state
-    start = state.rows.known.ctypes.data
+    start = state.sets.word.ctypes.data
     inside, flags = False, ""
     for line in Path("/proc/self/smaps").read_text().splitlines():
         if found := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):

@@ -1,11 +1,17 @@
-"""Nodes that follow the only one that leads to them share its row until something else comes (see `engine.kernel.followers`)."""
+"""Equal sets are one, however pointers come to them (see `engine.kernel.sets`)."""
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cypher.schema import Int32
+from engine.kernel import state as pools
+from engine.kernel.closure import MANY_EDGES
 from engine.kernel.solver import KernelSolver
 from tests.engine.feeding import column
 from tests.engine.handmade import (
@@ -15,7 +21,6 @@ from tests.engine.handmade import (
     TEXT,
     both_orders,
     made,
-    nodes,
     of_type,
     pointers,
     sets,
@@ -41,22 +46,18 @@ def chained(solver: KernelSolver, late: bool) -> tuple[Int32, Int32, Int32]:
     return chain, sources, objects
 
 
-def followers(solver: KernelSolver) -> list[int]:
-    return np.flatnonzero(nodes(solver)["leader"]).tolist()
-
-
 @both_orders
-def test_a_chain_has_one_row(late: bool) -> None:
+def test_a_chain_has_one_set(late: bool) -> None:
     solver = made()
     chain, sources, _ = chained(solver, late)
-    assert followers(solver) == chain.tolist()
     found = solver.points_to()
-    assert set(found.representative[chain].tolist()) == {int(sources[0])}
-    assert np.flatnonzero(np.diff(found.at)).tolist() == sources.tolist()
+    assert len(set(found.representative[chain].tolist())) == 1
+    assert len(set(found.representative[sources].tolist())) == MANY
+    assert np.diff(found.at).tolist() == [0] + [1] * MANY
 
 
 @both_orders
-def test_a_second_edge_parts_a_follower(late: bool) -> None:
+def test_a_second_edge_in_a_chain(late: bool) -> None:
     solver = made()
     chain, sources, objects = chained(solver, late)
     middle = MANY // 2
@@ -64,7 +65,6 @@ def test_a_second_edge_parts_a_follower(late: bool) -> None:
     solve(solver)
     first, second = objects[:2].tolist()
     assert sets(solver, chain) == [[first]] * middle + [[first, second]] * (MANY - middle)
-    assert followers(solver) == [each for index, each in enumerate(chain.tolist()) if index != middle]
     more = solver.add_objects(column([TEXT]))
     solver.new(sources[:1], column([more]))
     solve(solver)
@@ -72,7 +72,7 @@ def test_a_second_edge_parts_a_follower(late: bool) -> None:
 
 
 @both_orders
-def test_an_object_parts_a_follower(late: bool) -> None:
+def test_an_object_in_a_chain(late: bool) -> None:
     solver = made()
     chain, _, objects = chained(solver, late)
     middle = MANY // 2
@@ -83,8 +83,8 @@ def test_an_object_parts_a_follower(late: bool) -> None:
 
 
 @both_orders
-def test_followers_load_and_store(late: bool) -> None:
-    """What a follower does to objects, it does to those that came before and to those that come after."""
+def test_a_chain_loads_and_stores(late: bool) -> None:
+    """Uses see the objects that came before them and those that come after."""
     solver = made()
     chain, sources, objects = chained(solver, late)
     target = pointers(solver, 1)
@@ -116,7 +116,7 @@ def test_a_chain_that_becomes_a_cycle(late: bool) -> None:
     assert sets(solver, beside) == [objects[:2].tolist()]
 
 
-def test_followers_of_each_other_are_a_cycle() -> None:
+def test_a_ring_is_a_cycle() -> None:
     solver = made(least=0)
     ring = pointers(solver)
     sources, objects = of_type(solver, OBJECT, 1)
@@ -129,7 +129,7 @@ def test_followers_of_each_other_are_a_cycle() -> None:
 
 
 @both_orders
-def test_tracked_objects_come_to_followers_that_ask(late: bool) -> None:
+def test_tracked_objects_come_to_those_that_ask(late: bool) -> None:
     solver = made()
     chain, sources, objects = chained(solver, late)
     tracked = solver.add_tracked(column([TEXT, TEXT]))
@@ -149,3 +149,69 @@ def test_tracked_objects_come_to_followers_that_ask(late: bool) -> None:
     tags, seen = solver.take_watched()
     assert seen.tolist() == [tracked + 1]
     assert tags.tolist() == [0]
+
+
+def test_dropped_sets_are_made_again() -> None:
+    """What is dropped after each step is no set of a pointer; the others go on under other numbers."""
+    solver = made()
+    chain, sources, objects = chained(solver, late=False)
+    targets = pointers(solver)
+    for index in range(1, MANY):
+        solver.assign(sources[index : index + 1], chain[index : index + 1])
+        solver.assign(chain[index : index + 1], targets[index : index + 1])
+        solve(solver)
+        found = solver.points_to()  # drops sets
+        assert np.diff(found.at).size <= MANY * 2
+        if index % 7 == 0:
+            solver.new(sources[:1], objects[index : index + 1])
+    solve(solver)
+    added = objects[7::7].tolist()
+    expected = [sorted({*objects[: index + 1].tolist(), *added}) for index in range(MANY)]
+    assert sets(solver, chain) == expected
+    assert sets(solver, targets) == [[], *expected[1:]]
+
+
+@pytest.mark.parametrize("number", [MANY_EDGES, MANY_EDGES + 1])
+def test_many_edges_wait_but_pass_all_on(number: int) -> None:
+    """A node from which many edges lead passes everything on, itself and through a ring back to itself."""
+    solver = made()
+    hub = pointers(solver, 1)
+    targets = pointers(solver, number)
+    sources, objects = of_type(solver, OBJECT)
+    solver.new(sources, objects)
+    solver.assign(np.full(number, hub[0], np.int32), targets)
+    solver.assign(sources, np.full(MANY, hub[0], np.int32))
+    solver.store(targets[:1], column([FIELD]), targets[1:2])
+    solver.load(targets[2:3], column([FIELD]), hub)
+    solve(solver)
+    solver.new(targets[3:4], objects[:1])
+    solve(solver)
+    assert sets(solver, targets) == [objects.tolist()] * number
+    assert solver._state.counters[pools.LATE] == 0
+
+
+object_sets = st.lists(st.sets(st.integers(0, 700), max_size=40), min_size=2, max_size=8)
+
+
+@given(parts=object_sets, order=st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_sets_are_those_of_python(parts: list[set[int]], order: random.Random) -> None:
+    """Unions are those of Python's sets, in any order; equal ones have the same number."""
+    solver = made()
+    first = solver.add_objects(np.full(701, OBJECT, np.int32))
+    sources, targets = pointers(solver, len(parts)), pointers(solver, len(parts))
+    for source, part in zip(sources.tolist(), parts, strict=True):
+        for obj in part:
+            solver.new(column([source]), column([first + obj]))
+    pairs = [(i, j) for i in range(len(parts)) for j in range(i + 1)]
+    order.shuffle(pairs)
+    for target, source in pairs:
+        solver.assign(sources[source : source + 1], targets[target : target + 1])
+        solve(solver)
+    unions = [sorted(set().union(*parts[: index + 1])) for index in range(len(parts))]
+    assert sets(solver, targets) == [[first + obj for obj in each] for each in unions]
+    found = solver.points_to().representative
+    numbers: dict[tuple[int, ...], int] = {}
+    for pointer, each in zip([*sources, *targets], [*map(sorted, parts), *unions], strict=True):
+        assert numbers.setdefault(tuple(each), int(found[pointer])) == int(found[pointer])
+    assert len(set(numbers.values())) == len(numbers)
