@@ -13,7 +13,7 @@ from cypher.program import ACC_STATIC
 from cypher.schema import NONE, VIRTUAL, Facts, Int32, Rows
 from engine import heap
 from engine.bounded import ASCENDED, LISTED, LISTED_IN_ALL, Bounded
-from engine.constraints import CLASS, Constraints
+from engine.constraints import CLASS, STRING, Constraints
 from engine.effects import Effects
 from engine.handles import HandleEffects
 from engine.kernel.index import OTHER, OUTSIDE, RESULT, TEXT, TYPE
@@ -61,6 +61,18 @@ _AT: dict[int, Any] = {
     heap.MADE_HANDLE: rel.MadeAt,
     heap.METHOD_TYPE: rel.MethodTypeAt,
 }
+# What the rules see of the objects at an operand, by its type; of another type it may be any of these.
+_TAKEN: dict[str, frozenset[Any]] = {
+    CLASS: frozenset({rel.ClassAt}),
+    STRING: frozenset({rel.StringAt}),
+    api.METHOD: frozenset({rel.MethodAt}),
+    api.CONSTRUCTOR: frozenset({rel.MethodAt}),
+    api.FIELD: frozenset({rel.FieldAt}),
+    api.HANDLE: frozenset({rel.HandleAt, rel.MadeAt}),
+    api.VAR_HANDLE: frozenset({rel.FieldAt, rel.HandleAt, rel.MadeAt}),
+    api.METHOD_TYPE_CLASS: frozenset({rel.MethodTypeAt}),
+}
+_ANYTHING = frozenset[Any]().union(*_TAKEN.values())
 # What the JDK's code may call out of whatever it keeps it in: only code outside makes these objects.
 _HANDLES = (heap.HANDLE, heap.MADE_HANDLE)
 
@@ -97,6 +109,7 @@ class Reflection:
         self._shown: dict[tuple[int, int], list[int]] = {}
         # What came to operands by direct flow since the rules were last run.
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
+        self._takes: dict[int, frozenset[Any]] = {}  # by operand, what the rules are to see of it
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
         self._outside: dict[int, int] = {}
         self._operand: dict[int, int] = {}  # the other way
@@ -250,8 +263,10 @@ class Reflection:
         site: Any = call.site
         subject: Any = call.argument(each.subject) if each.subject >= 0 else NONE
         named: Any = call.argument(each.named) if each.named >= 0 else NONE
-        self._ask(subject, call.method)
-        self._ask(named, call.method)
+        types = self._parameters(callee)
+        for position in (each.subject, each.named):
+            if position >= 0:
+                self._ask(call.argument(position), call.method, types[position])
         self.specified.enter(each, call)
         if each.role == api.FOR_NAME:
             add({rel.ForName: [rel.ForName(site, named, int(each.initialises))]})
@@ -319,7 +334,7 @@ class Reflection:
             self._ask_parameters(each, call)
             if (call.site, each.classes) not in self._effects.lengths and call.argument(each.classes) >= 0:
                 elements: Any = self._effects.elements(call, call.argument(each.classes))
-                self._ask(elements, call.method)
+                self._ask(elements, call.method, CLASS)
                 add({rel.ParameterVariable: [rel.ParameterVariable(site, 0, elements)]})
 
     def _scope(self, each: Api, call: SiteCall) -> str:
@@ -344,10 +359,10 @@ class Reflection:
         elif each.role == api.METHOD_TYPE:
             self._enter_type(each, call)
         elif each.role == api.FIND_HANDLE:
-            type_: Any = (
-                call.argument(2 if each.kind == api.NEW else 3) if each.kind > api.PUT_STATIC else NONE
-            )
-            self._ask(type_, call.method, watch=not self._confined.covers_one(call.method))
+            position = 2 if each.kind == api.NEW else 3
+            type_: Any = call.argument(position) if each.kind > api.PUT_STATIC else NONE
+            watched = not self._confined.covers_one(call.method)
+            self._ask(type_, call.method, self._parameters(callee)[position], watched)
             add({rel.LookupCall: [rel.LookupCall(site, each.kind, subject, named, type_)]})
         elif each.role == api.UNREFLECT:
             kind = each.kind if each.sort == "handle" else NONE
@@ -356,6 +371,7 @@ class Reflection:
             # (the bootstrap methods that the JDK calls are those that call sites call, see `loader.dynamic`)
             if self._constraints.outermost(call.method) not in BOOTSTRAPPING:
                 self.handles.enter_call(each, call)
+                self._take(subject, api.HANDLE)
                 self._watch(subject)
                 add({rel.HandleCall: [rel.HandleCall(site, subject)]})
         elif each.role == api.MAKE_HANDLE and self._effects.supplies(each, call):
@@ -377,7 +393,7 @@ class Reflection:
     def _ask_handle(self, invocation: int, pointer: int, method: int) -> None:
         """Asks which handles come to an operand of a combined handle that `method` made."""
         at: Any = pointer
-        self._ask(pointer, method)
+        self._ask(pointer, method, api.HANDLE)
         self.rules.add({rel.HandleCall: [rel.HandleCall(invocation, at)]})  # type: ignore[arg-type]
 
     def _enter_type(self, each: Api, call: SiteCall) -> None:
@@ -396,7 +412,7 @@ class Reflection:
                     listed[single - 1 + index] = variable
         rows: list[Any] = []
         for place, variable in listed.items():
-            self._ask(variable, call.method)
+            self._ask(variable, call.method, CLASS)
             rows.append(rel.ParameterVariable(site, place, variable))  # type: ignore[arg-type]
         self.rules.add(
             {
@@ -419,14 +435,19 @@ class Reflection:
         self.rules.add({rel.ParameterClasses: [rel.ParameterClasses(site, length)]})
         for (position, index), variable in self._effects.exact[call.site].items():
             if position == each.classes and variable >= 0:
-                self._ask(variable, call.method)
+                self._ask(variable, call.method, CLASS)
                 at: Any = variable
                 self.rules.add({rel.ParameterVariable: [rel.ParameterVariable(site, index, at)]})
 
-    def _ask(self, pointer: int, method: int, watch: bool = True) -> None:
-        """Watches an operand; what resolves it may be confined."""
+    def _take(self, pointer: int, type_: str) -> None:
+        """Has the rules see those objects at an operand that are of its type."""
+        self._takes[pointer] = self._takes.get(pointer, frozenset()) | _TAKEN.get(type_, _ANYTHING)
+
+    def _ask(self, pointer: int, method: int, type_: str, watch: bool = True) -> None:
+        """Watches an operand of this type; what resolves it may be confined."""
         if pointer < 0:
             return
+        self._take(pointer, type_)
         self._confined.operands[pointer] = self._confined.covers_one(method)
         if self._confined.operands[pointer]:
             self._expected[pointer] = self._confined.expects(method)
@@ -461,6 +482,8 @@ class Reflection:
             if self._confined.operands.get(pointer) and kind not in _HANDLES:
                 continue
             if kind == heap.CLASS_OF:
+                if not self._is_taken(rel.ClassAt, pointer):
+                    continue
                 self._symbolic[pointer][payload] = False
             elif kind == NONE and class_type >= 0:
                 self._arrive(rel.ClassAt(at, class_type))
@@ -486,12 +509,18 @@ class Reflection:
     def _arrive(self, row: Any) -> None:
         """Shows the rules what comes to a pointer."""
         operand = self._operand.get(row[0], row[0])
+        if type(row) is not rel.UnknownAt and not self._is_taken(type(row), operand):
+            return
         if type(row) is rel.ClassAt and operand in self._bounded:
             self._bounded[operand].constants.add(row.type)
             return
         expected = self._expected.get(operand, NONE) if type(row) is rel.ClassAt else NONE
         if expected < 0 or (row.type >= 0 and expected in self._program.supertypes_of(row.type)):
             self._arrived[type(row)].append(row if operand == row[0] else row._replace(pointer=operand))
+
+    def _is_taken(self, relation: type, pointer: int) -> bool:
+        """Returns whether the rules are to see objects of this kind at a pointer."""
+        return relation in self._takes.get(self._operand.get(pointer, pointer), _ANYTHING)
 
     def _feed(self, operand: int, variable: int) -> None:
         """Has an operand in the JDK's code get all that comes to a variable outside."""
@@ -525,7 +554,7 @@ class Reflection:
             at: Any = operand
             inside = self._confined.operands.get(operand)
             if kind == RESULT and value in self._receivers:
-                if inside or value in self._symbolic[operand]:
+                if (inside and self._is_taken(rel.ClassAt, operand)) or value in self._symbolic[operand]:
                     listed = types.get(value) or types.setdefault(value, self._classes_of(value))
                     self._symbolic[operand][value] = True
                     if operand in self._bounded:
