@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cypher.program import JDK, Program
 from cypher.schema import NONE, Facts, Int32
 from engine.direct import DirectFlow
-from engine.kernel.index import OTHER, TEXT
+from engine.kernel.index import OTHER, RESULT, TEXT
 from engine.solver import Solver, Statistics
 
 # From more names than this, a reflective call of the JDK chooses by a table, which is not followed.
@@ -112,7 +112,7 @@ class Confined:
         opaque: Callable[[Int32], NDArray[np.bool_]],
         others: Iterable[int],
     ) -> Iterator[tuple[int, int, int]]:
-        """Yields (operand, kind, value) of what comes to operands by direct flow, those known before included.
+        """Yields (operand, kind, value) of what comes to operands by direct flow: what is new, and of RESULT all.
 
         Operands are those in the JDK's code and the `others`. `parameters` and `variables` are their
         numbers in each method, by its id; `cut` says of which sites the results come from a model or the rules,
@@ -127,7 +127,9 @@ class Confined:
         self._added = len(batches)
         self._flow.update(solver, parameters, variables, cut, opaque)
         for operand in operands:
-            origins = self._flow.origins(operand, everywhere=not self.operands.get(operand))
+            origins, again = self._flow.origins(operand, everywhere=not self.operands.get(operand))
+            if not again:
+                origins = {each for each in origins if each[0] == RESULT}
             texts = {each for each in origins if each[0] == TEXT}
             if len(texts) > MOST_NAMES:
                 origins = origins - texts | {(OTHER, NONE)}

@@ -142,8 +142,10 @@ class DirectFlow:
             if changed[passed].any():
                 del self._origins[searched]
 
-    def origins(self, operand: int, everywhere: bool) -> set[tuple[int, int]]:
+    def origins(self, operand: int, everywhere: bool) -> tuple[set[tuple[int, int]], bool]:
         """Returns (kind, value) of where what comes to `operand` begins: TEXT, TYPE, RESULT, OUTSIDE, or OTHER and -1.
+
+        And whether it was searched again, or is what was returned before.
 
         Unless it goes everywhere, the search ends at variables of methods outside, and at other pointers to which
         something comes there.
@@ -151,12 +153,13 @@ class DirectFlow:
         from engine.kernel import paths  # brings the compiler along, which takes its time
 
         known = self._origins.get((operand, everywhere))
+        again = known is None
         if known is None:
             number = paths.search(self._index, self._states, self._found, operand, everywhere)
             kinds, values = self._found.first[:number].tolist(), self._found.second[:number].tolist()
             passed = self._states.first[: int(self._states.fill[0])].copy()
             known = self._origins[operand, everywhere] = passed, set(zip(kinds, values, strict=True))
-        return known[1]
+        return known[1], again
 
 
 def _joined(parts: Sequence[tuple[Int32, ...]], columns: int) -> Any:

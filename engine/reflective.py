@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,9 @@ class Reflection:
         self._shown: dict[tuple[int, int], list[int]] = {}
         # What came to operands by direct flow since the rules were last run.
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
+        self._classes_at: dict[int, set[int]] = defaultdict(
+            set
+        )  # by operand, those that the rules were shown
         self._takes: dict[int, frozenset[Any]] = {}  # by operand, what the rules are to see of it
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
         self._outside: dict[int, int] = {}
@@ -469,15 +473,17 @@ class Reflection:
     # --- what reaches operands
     def observe(self, pointers: Int32, objects: Int32, types: Int32) -> None:
         """Shows the rules new pairs of watched pointers and objects; `types` are those that class objects stand for."""
+        classes = (types >= 0) & (self._constraints.heap.kinds(objects) == NONE)
+        self._observe_classes(pointers[classes], objects[classes], types[classes])
         unknown: set[tuple[Any, Any]] = set()
-        for pointer, obj, class_type in zip(pointers.tolist(), objects.tolist(), types.tolist(), strict=True):
+        for pointer, obj in zip(pointers[~classes].tolist(), objects[~classes].tolist(), strict=True):
             if pointer not in self._watched:
                 continue
             at: Any = pointer
             kind, _, _, _, payload = self._constraints.heap.entry(obj)
             value: Any = payload
             if pointer == self._constraints.pool(FOUND_CLASSES):
-                self._find(obj, kind, class_type)
+                self._find(obj, kind)
                 continue
             if self._confined.operands.get(pointer) and kind not in _HANDLES:
                 continue
@@ -485,8 +491,6 @@ class Reflection:
                 if not self._is_taken(rel.ClassAt, pointer):
                     continue
                 self._symbolic[pointer][payload] = False
-            elif kind == NONE and class_type >= 0:
-                self._arrive(rel.ClassAt(at, class_type))
             elif kind == heap.STRING:
                 self._arrive(rel.StringAt(at, self._program.text(payload)))
             elif kind in _AT:
@@ -498,25 +502,49 @@ class Reflection:
         for pointer, made in sorted(unknown):
             self._arrive(rel.UnknownAt(pointer, made))
 
-    def _find(self, obj: int, kind: int, class_type: int) -> None:
+    def _observe_classes(self, pointers: Int32, objects: Int32, types: Int32) -> None:
+        """Shows the rules new pairs of pointers and constant class objects."""
+        order = np.argsort(pointers, kind="stable")
+        starts = np.flatnonzero(np.diff(pointers[order], prepend=NONE))
+        for listed in np.split(order, starts[1:]) if starts.size else ():
+            pointer = int(pointers[listed[0]])
+            if pointer == self._constraints.pool(FOUND_CLASSES):
+                for obj in objects[listed].tolist():
+                    self._find(obj, heap.CLASS_OBJECT)
+            elif pointer in self._watched and not self._confined.operands.get(pointer):
+                self._arrive_classes(pointer, types[listed].tolist())
+
+    def _find(self, obj: int, kind: int) -> None:
         """Has calls of `loadClass` return a class that the program's own loaders find, if it is known.
 
         Another is the class that they are asked for: that is what class loaders return.
         """
-        if class_type >= 0 or kind in (heap.CLASS_OBJECT, heap.CLASS_OF):
+        if kind in (heap.CLASS_OBJECT, heap.CLASS_OF):
             self._constraints.put(self._constraints.pool(KNOWN_CLASSES), obj)
 
     def _arrive(self, row: Any) -> None:
         """Shows the rules what comes to a pointer."""
+        if type(row) is rel.ClassAt:
+            self._arrive_classes(row.pointer, (row.type,))
+            return
         operand = self._operand.get(row[0], row[0])
-        if type(row) is not rel.UnknownAt and not self._is_taken(type(row), operand):
-            return
-        if type(row) is rel.ClassAt and operand in self._bounded:
-            self._bounded[operand].constants.add(row.type)
-            return
-        expected = self._expected.get(operand, NONE) if type(row) is rel.ClassAt else NONE
-        if expected < 0 or (row.type >= 0 and expected in self._program.supertypes_of(row.type)):
+        if type(row) is rel.UnknownAt or self._is_taken(type(row), operand):
             self._arrived[type(row)].append(row if operand == row[0] else row._replace(pointer=operand))
+
+    def _arrive_classes(self, pointer: int, types: Iterable[int]) -> None:
+        """Shows the rules the classes that come to a pointer."""
+        operand: Any = self._operand.get(pointer, pointer)
+        if not self._is_taken(rel.ClassAt, operand):
+            return
+        if operand in self._bounded:
+            self._bounded[operand].constants.update(types)
+            return
+        expected, known = self._expected.get(operand, NONE), self._classes_at[operand]
+        fresh: Any = [each for each in types if each not in known]
+        known.update(fresh)
+        if expected >= 0:
+            fresh = [each for each in fresh if each >= 0 and expected in self._program.supertypes_of(each)]
+        self._arrived[rel.ClassAt] += [rel.ClassAt(operand, each) for each in fresh]
 
     def _is_taken(self, relation: type, pointer: int) -> bool:
         """Returns whether the rules are to see objects of this kind at a pointer."""
@@ -565,9 +593,8 @@ class Reflection:
                         continue
                     self._shown[operand, value] = listed
                     confines = self._confined.confines if inside else lambda _: False
-                    for each in sorted(set(listed).difference(shown)):
-                        if not confines(each):
-                            self._arrive(rel.ClassAt(at, each))
+                    fresh = sorted(set(listed).difference(shown))
+                    self._arrive_classes(operand, [each for each in fresh if not confines(each)])
             elif kind == RESULT and value in self.sites:
                 self._depend(operand, value)
             elif kind == OUTSIDE:

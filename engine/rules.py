@@ -8,6 +8,7 @@ its body never takes one from its head.
 from __future__ import annotations
 
 import inspect
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ class Table(Generic[Row]):
     def __init__(self, rows: Iterable[Row] = (), everything: Table[Row] | None = None) -> None:
         self.everything: Table[Row] = everything or self
         self._rows: dict[Row, None] = {}
-        self._indices: dict[tuple[str, ...], dict[tuple[Any, ...], list[Row]]] = {}
+        self._indices: dict[tuple[str, ...], tuple[Callable[[Row], Any], dict[Any, list[Row]]]] = {}
         self.add(rows)
 
     def __iter__(self) -> Iterator[Row]:
@@ -45,24 +46,24 @@ class Table(Generic[Row]):
 
     def add(self, rows: Iterable[Row]) -> list[Row]:
         """Adds rows; returns those that are new."""
-        fresh = []
-        for row in rows:
-            if row not in self._rows:
-                self._rows[row] = None
-                fresh.append(row)
-                for names, index in self._indices.items():
-                    index[tuple(getattr(row, name) for name in names)].append(row)
+        fresh = [row for row in dict.fromkeys(rows) if row not in self._rows]
+        self._rows.update(dict.fromkeys(fresh))
+        for key_of, index in self._indices.values():
+            for row in fresh:
+                index[key_of(row)].append(row)
         return fresh
 
     def where(self, **columns: object) -> Sequence[Row]:
         """Returns the rows whose columns have these values."""
         names = tuple(columns)
-        index = self._indices.get(names)
-        if index is None:
-            index = self._indices[names] = defaultdict(list)
+        known = self._indices.get(names)
+        if known is None:
+            key_of = operator.attrgetter(*names)
+            known = self._indices[names] = key_of, defaultdict(list)
             for row in self._rows:
-                index[tuple(getattr(row, name) for name in names)].append(row)
-        return index.get(tuple(columns.values()), ())
+                known[1][key_of(row)].append(row)
+        values = tuple(columns.values())
+        return known[1].get(values[0] if len(values) == 1 else values, ())
 
 
 def joined(left: Table[Row], right: Table[Other], **columns: str) -> Iterator[tuple[Row, Other]]:
@@ -188,30 +189,31 @@ class Rules:
         while self._pending:
             pending, self._pending = self._pending, defaultdict(list)
             for relation, fresh in pending.items():
+                grown = Table(fresh, self.tables[relation])  # one for all, with its indices
                 for each in self._by_body[relation]:
-                    rows = self._derived(each, relation, fresh)
+                    rows = self._derived(each, relation, grown)
                     if rows:
                         derived += [Derivation(each, row) for row in rows]
                         self._pending[each.head] += rows
         return derived
 
-    def _derived(self, each: Rule, grown: Relation, fresh: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Adds to the tables what `each` derives now that the table of `grown` has `fresh`; returns what is new."""
+    def _derived(self, each: Rule, relation: Relation, grown: Table[Any]) -> list[tuple[Any, ...]]:
+        """Adds to the tables what `each` derives from the new rows of a relation; returns what is new."""
         table: Table[Any] = self.tables[each.head]
         if self._applier and self._applier.applies(each):
             return table.add(self._applier.apply(each))
-        rows = table.add(self._apply(each, grown, fresh))
+        rows = table.add(self._apply(each, relation, grown))
         if self._applier and rows:
             self._applier.add(each.head, rows)
         return rows
 
-    def _apply(self, each: Rule, grown: Relation, fresh: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """Yields what `each` derives with the table of `grown` restricted to `fresh`."""
+    def _apply(self, each: Rule, relation: Relation, grown: Table[Any]) -> Iterator[tuple[Any, ...]]:
+        """Yields what `each` derives with the table of a relation restricted to its new rows, `grown`."""
         parameters = inspect.signature(each.derive).parameters
         extra = {name: self._known[name] for name in parameters if name in self._known}
         names = [name for name in parameters if name not in extra]
-        for position, relation in enumerate(each.body):
-            if relation is grown:
+        for position, one in enumerate(each.body):
+            if one is relation:
                 tables = [self.tables[other] for other in each.body]
-                tables[position] = Table(fresh, tables[position])
+                tables[position] = grown
                 yield from each.derive(**dict(zip(names, tables, strict=True)), **extra)
