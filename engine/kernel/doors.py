@@ -161,7 +161,7 @@ def sets_of(state: State) -> Keys:
     Sets that no pointer has are dropped.
     """
     node, number = state.graph.node, state.counters[NODES]
-    drop_sets(state.sets, state.graph, state.counters)
+    drop_sets(state.sets, state.graph, state.calls, state.counters)
     found = np.zeros(number, np.int32)
     for which in range(number):
         if node[which].base != PASSAGE_NODE:

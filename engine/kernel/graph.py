@@ -17,6 +17,7 @@ from engine.kernel.state import (
     FULL,
     LINKS,
     MASKS,
+    METHODS,
     NODES,
     OBJECT_TYPE,
     OBJECTS,
@@ -45,6 +46,8 @@ def next_stamp(state: State) -> int:
             state.types.type[which].group_stamp = 0
         for which in range(count[NODES]):
             state.graph.node[which].mark = 0
+        for which in range(count[METHODS]):
+            state.calls.method[which].mark = 0
         count[STAMP] = 0
     count[STAMP] += 1
     return int(count[STAMP])

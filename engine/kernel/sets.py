@@ -13,16 +13,19 @@ import numpy as np
 
 from engine.kernel.compiled import compiled, compiled_allocating
 from engine.kernel.state import (
+    DISPATCH_SLOTS,
     FULL,
     LIVE_WORDS,
     MEMO_MISSES,
     MEMO_SLOTS,
     NODES,
     PARTS,
+    RUNS,
     SET_SLOTS,
     SETS,
     SPENT,
     WORDS,
+    Calls,
     Counters,
     Graph,
     Keys,
@@ -43,6 +46,8 @@ UNTRACKED = -TRACKED_MASK - 1
 CONDITIONS = 1 << 20
 # Sets are dropped when there are so many words, and more than three times as many as when this was done last.
 MANY_WORDS = 1 << 22
+# What calls run is forgotten when there are more rows of it.
+MANY_RUNS = 1 << 23
 
 
 @compiled
@@ -338,8 +343,16 @@ def size_of(sets: Sets, which: int) -> int:
     return total
 
 
+@compiled
+def forget_dispatches(calls: Calls, count: Counters) -> None:
+    """Forgets what calls run on which sets."""
+    count[RUNS] = 0
+    for place in range(count[DISPATCH_SLOTS]):
+        calls.dispatch[place].set = 0
+
+
 @compiled_allocating
-def drop_sets(sets: Sets, graph: Graph, count: Counters) -> None:
+def drop_sets(sets: Sets, graph: Graph, calls: Calls, count: Counters) -> None:
     """Drops the sets that no node has, and all that is remembered; the others are numbered anew."""
     number = np.zeros(count[SETS] + 1, np.int32)
     for which in range(count[NODES]):
@@ -375,6 +388,7 @@ def drop_sets(sets: Sets, graph: Graph, count: Counters) -> None:
     link_sets(sets, count)
     for place in range(count[MEMO_SLOTS]):
         sets.memo[place].first = 0
+    forget_dispatches(calls, count)
 
 
 @compiled_allocating
@@ -382,4 +396,4 @@ def tidy(state: State) -> None:
     """Drops sets if many words may lie in such that no node has."""
     count = state.counters
     if count[WORDS] > MANY_WORDS + 3 * count[LIVE_WORDS]:
-        drop_sets(state.sets, state.graph, count)
+        drop_sets(state.sets, state.graph, state.calls, count)

@@ -62,6 +62,10 @@ SET = np.dtype(
 )
 # The objects of one type in a set.
 PART = np.dtype([("type", "i4"), ("set", "i4")], align=True)
+# What a virtual call of `signature` runs on the objects of a set: `runs` methods at `run_at`.
+DISPATCH = np.dtype([("set", "i4"), ("signature", "i4"), ("run_at", "i8"), ("runs", "i4")], align=True)
+# A method that is run, and whether an object runs it that stands for tracked ones.
+RUN = np.dtype([("callee", "i4"), ("generic", "i4")], align=True)
 # What `first` and `second` have together, and what `second` has and `first` lacks; or, where `second` is negative, which
 # part of `first` passes a condition.
 MEMO = np.dtype([(name, "i4") for name in ("first", "second", "together", "lacking")], align=True)
@@ -101,6 +105,8 @@ METHOD = np.dtype(
         ("flags", "i4"),
         ("returns", "i4"),
         ("declaring", "i4"),
+        ("mark", "i4"),
+        ("place", "i4"),
     ],
     align=True,
 )
@@ -155,7 +161,8 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_NONE = range(5)
     STAMP, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE,
     OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, RECEIVERS, EDGES_ADDED, SLICED,
     INBOX_TAKEN, PASSAGES, PASSAGE_SLOTS, SETS, SET_SLOTS, PARTS, MEMO_SLOTS, MEMO_MISSES, LIVE_WORDS, LATE, TAKES_LATE,
-) = range(52)  # fmt: skip
+    DISPATCH_SLOTS, DISPATCH_MISSES, RUNS,
+) = range(55)  # fmt: skip
 
 
 class Sets(NamedTuple):
@@ -196,6 +203,8 @@ class Calls(NamedTuple):
     call_slot: Array
     choice: Array
     choice_slot: Array
+    dispatch: Array
+    run: Array
 
 
 class Types(NamedTuple):
@@ -245,7 +254,7 @@ class State(NamedTuple):
     counters: Array
 
 
-# The most results of unions that are remembered.
+# The most unions that are remembered, and the most dispatches.
 MEMOS = 1 << 22
 
 # Without it, Linux refuses what is larger than its memory, and to fork. Python names it from 3.13 on.
@@ -316,7 +325,7 @@ def new_state(capacity: Capacity) -> State:
         Calls(
             reserve(nodes, SITE), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(methods, METHOD),
             reserve(methods, "i4"), reserve(nodes, CALL), reserve(nodes, "i4"), reserve(nodes, CHOICE),
-            reserve(nodes, "i4"),
+            reserve(nodes, "i4"), reserve(min(nodes, MEMOS), DISPATCH), reserve(nodes, RUN),
         ),
         Types(
             reserve(types, TYPE), reserve(objects, OBJECT), reserve(nodes, LINK), reserve(nodes, "i4"),

@@ -10,13 +10,16 @@ from engine.kernel.edges import add_edge, find_passage, new_passage, open_passag
 from engine.kernel.graph import condition_of, field_node, next_stamp, select
 from engine.kernel.nodes import add_set, find, new_nodes
 from engine.kernel.parts import part_by_type
-from engine.kernel.sets import contains, set_of_one
+from engine.kernel.sets import MANY_RUNS, contains, forget_dispatches, set_of_one
 from engine.kernel.state import (
     CALL_SLOTS,
     CALLS,
+    DISPATCH_MISSES,
+    DISPATCH_SLOTS,
     FULL,
     REACHED,
     RECEIVERS,
+    RUNS,
     SPENT,
     USE_CALL,
     USE_LOAD,
@@ -104,12 +107,9 @@ def call(state: State, site: int, callee: int) -> None:
 
 
 @compiled
-def note_receiver(state: State, site: int, callee: int, objects: int, type_: int) -> None:
-    """Notes that tracked objects of a type come this way, if the one that stands for them does."""
+def note_receiver(state: State, site: int, callee: int) -> None:
+    """Notes that tracked objects may come this way, since what stands for them does."""
     count, log = state.counters, state.slice
-    generic = state.types.type[type_].generic - 1
-    if generic < 0 or not contains(state.sets, objects, generic):
-        return
     place = count[RECEIVERS]
     if place == log.receiver_site.size:
         count[FULL] = 1
@@ -119,26 +119,74 @@ def note_receiver(state: State, site: int, callee: int, objects: int, type_: int
     count[RECEIVERS] = place + 1
 
 
-# Calls(s, m), PointsTo(this_m, o) :- VirtualInvoke(s, x, g), PointsTo(x, o), Type(o, t), Select(t, g, m).
 @compiled
-def call_virtual(state: State, site: int, objects: int) -> None:
-    """Dispatches on a set of objects."""
-    sets, calls, count = state.sets, state.calls, state.counters
-    signature = calls.site[site].target
+def run_on_parts(state: State, objects: int, signature: int) -> int:
+    """Lists what a call of a signature runs on a set of objects, each of which it is passed; returns how many methods."""
+    sets, types, calls, count = state.sets, state.types, state.calls, state.counters
     part_by_type(state, objects)
+    first, stamp = count[RUNS], next_stamp(state)
     start, parts = sets.set[objects].part_at, sets.set[objects].parts
     count[SPENT] += 32 * parts
     for at in range(start, start + parts):
-        type_ = np.int64(sets.part[at].type)
-        callee = select(state.types, calls, count, type_, signature)
+        type_, passed = np.int64(sets.part[at].type), np.int64(sets.part[at].set)
+        callee = select(types, calls, count, type_, signature)
         if callee < 0:
             continue
-        call(state, site, callee)
+        reach(state, callee)
+        if count[FULL] or count[RUNS] == calls.run.size:
+            count[FULL] = 1
+            return 0
+        add_set(
+            sets,
+            state.graph,
+            count,
+            types.mask,
+            find(state.graph.node, calls.method[callee].first),
+            passed,
+            0,
+        )
+        if calls.method[callee].mark != stamp:
+            calls.method[callee].mark = stamp
+            calls.method[callee].place = count[RUNS]
+            calls.run[count[RUNS]].callee = callee
+            calls.run[count[RUNS]].generic = 0
+            count[RUNS] += 1
+        generic = types.type[type_].generic - 1
+        if generic >= 0 and contains(sets, passed, generic):
+            calls.run[calls.method[callee].place].generic = 1
+    return int(count[RUNS] - first)
+
+
+# Calls(s, m), PointsTo(this_m, o) :- VirtualInvoke(s, x, g), PointsTo(x, o), Type(o, t), Select(t, g, m).
+@compiled
+def call_virtual(state: State, site: int, objects: int) -> None:
+    """Dispatches on a set of objects: calls of one signature share what they run on equal sets."""
+    calls, count = state.calls, state.counters
+    signature = calls.site[site].target
+    if count[DISPATCH_MISSES] > count[DISPATCH_SLOTS] and 2 * count[DISPATCH_SLOTS] <= calls.dispatch.size:
+        count[DISPATCH_SLOTS] *= 2
+        count[DISPATCH_MISSES] = 0
+    row = calls.dispatch[slot(objects, signature, count[DISPATCH_SLOTS])]
+    if row.set != objects or row.signature != signature:
+        if count[RUNS] > calls.run.size >> 1 or count[RUNS] > MANY_RUNS:
+            forget_dispatches(calls, count)
+        row.set = 0
+        count[DISPATCH_MISSES] += 1
+        first = count[RUNS]
+        runs = run_on_parts(state, objects, signature)
         if count[FULL]:
             return
-        this = find(state.graph.node, calls.method[callee].first)
-        add_set(sets, state.graph, count, state.types.mask, this, np.int64(sets.part[at].set), 0)
-        note_receiver(state, site, callee, np.int64(sets.part[at].set), type_)
+        row.set = objects
+        row.signature = signature
+        row.run_at = first
+        row.runs = runs
+    count[SPENT] += 16 * np.int64(row.runs)
+    for at in range(row.run_at, row.run_at + row.runs):
+        call(state, site, np.int64(calls.run[at].callee))
+        if count[FULL]:
+            return
+        if calls.run[at].generic:
+            note_receiver(state, site, np.int64(calls.run[at].callee))
 
 
 # Calls(s, m), Assign(x, this_m) :- SpecialInvoke(s, x, m), PointsTo(x, _).
