@@ -120,20 +120,22 @@ class DirectFlow:
         reached, firsts = reached[ordered], firsts[ordered]
         returned = np.full(parameters.size, -1, np.int32)
         returned[reached] = firsts + parameters[reached]
-        by_target, by_field = np.argsort(target, kind="stable"), np.argsort(field, kind="stable")
-        by_site, by_callee = np.argsort(called, kind="stable"), np.argsort(callee, kind="stable")
         pointers = solver.statistics().pointers
+        definition_at, by_target = _ordered(target, pointers)
+        store_at, by_field = _ordered(field, max(self._follows, default=-1) + 1)
+        callee_at, by_site = _ordered(called, cut.size)
+        caller_at, by_callee = _ordered(callee, parameters.size)
         owner = _owners(firsts, variables[reached], pointers)
         ends = np.zeros(pointers, np.int32)
         ends[target[outside != 0]] = 1
         owned = owner >= 0
         ends[owned] = ~self._inside(reached)[owner[owned]]
         index = Index(
-            _starts(target, pointers), kind[by_target], value[by_target],
-            _starts(field, max(self._follows, default=-1) + 1), source[by_field],
+            definition_at, kind[by_target], value[by_target],
+            store_at, source[by_field],
             _starts(site, cut.size), position, argument,
-            _starts(called, cut.size), callee[by_site],
-            _starts(callee, parameters.size), called[by_callee],
+            callee_at, callee[by_site],
+            caller_at, called[by_callee],
             cut.astype(np.int32), returned, owner, ends, firsts, reached, parameters[reached],
         )  # fmt: skip
         changed = _changed(self._index, index)
@@ -204,8 +206,14 @@ def _owners(firsts: Int32, variables: Int32, pointers: int) -> Int32:
     return place
 
 
-def _starts(column: Int32, size: int) -> Int64:
-    """Returns where the rows of each number below `size` begin when they are ordered by it, and where the last end."""
+def _starts(ordered: Int32, size: int) -> Int64:
+    """Returns where the rows of each number below `size` begin in an ordered column, and where the last end."""
+    return np.searchsorted(ordered, np.arange(size + 1, dtype=np.int32)).astype(np.int64)
+
+
+def _ordered(column: Int32, size: int) -> tuple[Int64, Int32]:
+    """Returns where the rows of each number below `size` begin when they are ordered by it, and these rows in that order."""
+    from engine.kernel import paths
+
     starts = np.zeros(size + 1, np.int64)
-    np.cumsum(np.bincount(column, minlength=size), out=starts[1:])
-    return starts
+    return starts, paths.order_by(np.ascontiguousarray(column, np.int32), starts)

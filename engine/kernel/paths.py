@@ -6,6 +6,7 @@ import numpy as np
 
 from engine.kernel.compiled import compiled, entry
 from engine.kernel.index import COPY, FIELD, OTHER, OUTSIDE, RESULT, Index, Seen
+from engine.kernel.state import Counters, Keys
 from engine.kernel.words import slot
 
 # A parameter to which more calls pass something, and a call of more methods, are not followed any further.
@@ -91,6 +92,24 @@ def take_arguments(index: Index, states: Seen, row: int, site: int, position: in
             add(states, index.argument[at], -1, states.second[row], states.third[row])
             steps += 1
     return steps
+
+
+@entry
+def order_by(column: Keys, starts: Counters) -> Keys:
+    """Returns the rows of a column ordered by its numbers; those of number `n` lie at starts[n] to starts[n + 1] then."""
+    for row in range(column.size):
+        starts[column[row] + 1] += 1
+    for number in range(1, starts.size):
+        starts[number] += starts[number - 1]
+    order = np.empty(column.size, np.int32)
+    for row in range(column.size):
+        order[starts[column[row]]] = row
+        starts[column[row]] += 1
+    for number in range(starts.size - 1, 0, -1):
+        starts[number] = starts[number - 1]
+    if starts.size:
+        starts[0] = 0
+    return order
 
 
 @entry
