@@ -11,7 +11,7 @@ from engine.kernel.graph import condition_of, generic_object, select
 from engine.kernel.merged import flush_merged
 from engine.kernel.nodes import add_set, find
 from engine.kernel.parts import part_by_type
-from engine.kernel.sets import UNTRACKED, tidy, tracked
+from engine.kernel.sets import UNTRACKED, drop_sets, has_many_words, tracked
 from engine.kernel.slices import NEWLY, widen
 from engine.kernel.state import (
     COLLAPSES,
@@ -187,7 +187,6 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
     graph, count = state.graph, state.counters
     reached = count[REACHED]
     count[SPENT] = 0
-    tidy(state)
     take_inbox(state, budget)
     while True:
         if count[FULL]:
@@ -212,7 +211,8 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
                 supply_receivers(state)
                 settle(state)
             continue
-        tidy(state)
+        if has_many_words(count):
+            drop_sets(state.sets, graph, state.calls, count)
         if count[SPENT] > budget or count[REACHED] - reached > waiting:
             return PAUSED
         if count[NEW_EDGES] > least + ratio * count[LIVE_EDGES]:

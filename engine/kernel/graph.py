@@ -27,12 +27,11 @@ from engine.kernel.state import (
     Calls,
     Counters,
     Graph,
-    Keys,
     Methods,
     State,
     Types,
 )
-from engine.kernel.words import ONE, slot
+from engine.kernel.words import ONE, place_of, slot
 
 LAST_STAMP = 2**31 - 1
 
@@ -51,18 +50,6 @@ def next_stamp(state: State) -> int:
         count[STAMP] = 0
     count[STAMP] += 1
     return int(count[STAMP])
-
-
-@compiled
-def place_of(key: Keys, start: int, end: int, wanted: int) -> int:
-    """Returns where in the ascending key[start:end] the first is that is `wanted` or above."""
-    while start < end:
-        middle = (start + end) >> 1
-        if key[middle] < wanted:
-            start = middle + 1
-        else:
-            end = middle
-    return start
 
 
 @compiled

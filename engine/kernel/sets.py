@@ -31,11 +31,10 @@ from engine.kernel.state import (
     Keys,
     Masks,
     Sets,
-    State,
     Word,
     Words,
 )
-from engine.kernel.words import ONE, ZERO, bits, slot
+from engine.kernel.words import ONE, ZERO, bits, next_place, place_of, slot
 
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 # The row of `mask` that holds all tracked objects; the conditions that let these pass, and what is not tracked.
@@ -142,17 +141,9 @@ def set_of_one(sets: Sets, count: Counters, obj: int) -> int:
 def contains(sets: Sets, which: int, obj: int) -> bool:
     """Returns whether an object is in a set."""
     start = sets.set[which].at
-    last = start + sets.set[which].length
-    end = last
-    while start < end:
-        middle = (start + end) >> 1
-        if sets.key[middle] < obj >> 6:
-            start = middle + 1
-        else:
-            end = middle
-    return (
-        start < last and sets.key[start] == obj >> 6 and sets.word[start] >> np.uint64(obj & 63) & ONE != ZERO
-    )
+    end = start + sets.set[which].length
+    at = place_of(sets.key, start, end, obj >> 6)
+    return at < end and sets.key[at] == obj >> 6 and sets.word[at] >> np.uint64(obj & 63) & ONE != ZERO
 
 
 @compiled
@@ -165,16 +156,7 @@ def lacking(sets: Sets, count: Counters, first: int, second: int) -> int:
     digest = ZERO
     while source < last:
         wanted = key[source]
-        if at < end and key[at] < wanted:
-            step = 1
-            while at + step < end and key[at + step] < wanted:
-                at += step
-                step <<= 1
-            while step:
-                if at + step < end and key[at + step] < wanted:
-                    at += step
-                step >>= 1
-            at += 1
+        at = next_place(key, at, end, wanted)
         rest = word[source]
         if at < end and key[at] == wanted:
             rest &= ~word[at]
@@ -206,18 +188,9 @@ def united(sets: Sets, count: Counters, first: int, second: int) -> int:
     while source < last:
         wanted = key[source]
         start = at
-        if at < end and key[at] < wanted:
-            step = 1
-            while at + step < end and key[at + step] < wanted:
-                at += step
-                step <<= 1
-            while step:
-                if at + step < end and key[at + step] < wanted:
-                    at += step
-                step >>= 1
-            at += 1
-            copy_words(key, word, start, to, at - start)
-            to += at - start
+        at = next_place(key, at, end, wanted)
+        copy_words(key, word, start, to, at - start)
+        to += at - start
         key[to] = wanted
         word[to] = word[source]
         if at < end and key[at] == wanted:
@@ -391,9 +364,7 @@ def drop_sets(sets: Sets, graph: Graph, calls: Calls, count: Counters) -> None:
     forget_dispatches(calls, count)
 
 
-@compiled_allocating
-def tidy(state: State) -> None:
-    """Drops sets if many words may lie in such that no node has."""
-    count = state.counters
-    if count[WORDS] > MANY_WORDS + 3 * count[LIVE_WORDS]:
-        drop_sets(state.sets, state.graph, state.calls, count)
+@compiled
+def has_many_words(count: Counters) -> bool:
+    """Returns whether so many words may lie in sets that no node has that these should be dropped."""
+    return bool(count[WORDS] > MANY_WORDS + 3 * count[LIVE_WORDS])

@@ -1,4 +1,4 @@
-"""Words of 64 bits, and slots of hash tables."""
+"""Words of 64 bits, places in ascending columns, and slots of hash tables."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numba import types
 from numba.core.extending import intrinsic
 
 from engine.kernel.compiled import compiled
+from engine.kernel.state import Keys
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -45,3 +46,27 @@ def slot(first: int, second: int, slots: int) -> int:
     mixed *= np.uint64(0xD6E8FEB86659FD93)
     mixed ^= mixed >> np.uint64(29)
     return int(mixed & np.uint64(slots - 1))
+
+
+@compiled
+def place_of(key: Keys, start: int, end: int, wanted: int) -> int:
+    """Returns where in the ascending key[start:end] the first is that is `wanted` or above."""
+    while start < end:
+        middle = (start + end) >> 1
+        if key[middle] < wanted:
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@compiled
+def next_place(key: Keys, start: int, end: int, wanted: int) -> int:
+    """Returns the same as place_of, sooner if it is near `start`."""
+    if start >= end or key[start] >= wanted:
+        return start
+    step = 1
+    while start + step < end and key[start + step] < wanted:
+        start += step
+        step <<= 1
+    return place_of(key, start + 1, min(start + step, end), wanted)
