@@ -22,6 +22,7 @@ from cypher.schema import NONE, STATIC, Facts, Int32, Rows
 from engine import heap
 from engine.layout import reference_fields
 from engine.models import SiteCall, calls_at
+from engine.sets import places_by_value
 from engine.solver import int32
 
 if TYPE_CHECKING:
@@ -340,21 +341,21 @@ class Contents:
 
     def observe(self, pointers: Int32, objects: Int32) -> None:
         """Enters what came to results of calls: that a receiver may be open, or iterators."""
-        for pointer in np.unique(pointers).tolist():
+        for pointer, places in places_by_value(pointers):
             found = self._returned.pop(pointer, None)
             if found:
                 self._constraints.add(schema.Assign, *found)
             if pointer in self._iterators:
-                listed = objects[pointers == pointer]
-                types = self._constraints.solver.types_of(listed)
-                for obj, type_ in zip(listed.tolist(), types.tolist(), strict=True):
-                    self._enter_iterator(pointer, obj, type_)
+                listed = objects[places]
+                for type_, alike in places_by_value(self._constraints.solver.types_of(listed)):
+                    self._enter_iterators(pointer, listed[alike], type_)
 
-    def _enter_iterator(self, returned: int, obj: int, type_: int) -> None:
-        """Has a call return an iterator of its own in place of one of the JDK's, and others as they are."""
+    def _enter_iterators(self, returned: int, objects: Int32, type_: int) -> None:
+        """Has a call return an iterator of its own in place of those of a type of the JDK's, and others as they are."""
         constraints, call = self._constraints, self._iterators[returned]
         if not self._confined.is_of_jdk(type_):
-            constraints.put(call.result, obj)
+            for obj in objects.tolist():
+                constraints.put(call.result, obj)
         elif (returned, type_) not in self._made:
             self._made.add((returned, type_))
             iterator, at = constraints.fresh(), (call.method, call.offset)

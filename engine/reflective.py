@@ -28,6 +28,7 @@ from engine.reflection import relations as rel
 from engine.reflection.api import API, Api
 from engine.reflection.names import Members
 from engine.rules import Derivation, MakeApplier, Rules
+from engine.sets import places_by_value
 from engine.specification import Specification
 from engine.specified import Specified
 
@@ -504,10 +505,7 @@ class Reflection:
 
     def _observe_classes(self, pointers: Int32, objects: Int32, types: Int32) -> None:
         """Shows the rules new pairs of pointers and constant class objects."""
-        order = np.argsort(pointers, kind="stable")
-        starts = np.flatnonzero(np.diff(pointers[order], prepend=NONE))
-        for listed in np.split(order, starts[1:]) if starts.size else ():
-            pointer = int(pointers[listed[0]])
+        for pointer, listed in places_by_value(pointers):
             if pointer == self._constraints.pool(FOUND_CLASSES):
                 for obj in objects[listed].tolist():
                     self._find(obj, heap.CLASS_OBJECT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -34,6 +35,13 @@ class Index:
         # The dtype has to be that of the column, or numpy converts the whole column.
         start, end = self._sorted.searchsorted(np.array([value, value + 1], self._sorted.dtype)).tolist()
         return self._order[start:end]
+
+
+def places_by_value(column: Int32) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Yields each value of a column with its positions, both ascending."""
+    order = np.argsort(column, kind="stable")
+    values, starts = np.unique(column[order], return_index=True)
+    yield from zip(values.tolist(), np.split(order, starts[1:]), strict=False)  # (no value: one empty part)
 
 
 class Sets:

@@ -58,6 +58,7 @@ class Members:
         self.program = program
         self._methods: dict[int, dict[str, list[int]]] = {}
         self._public: dict[int, dict[str, list[int]]] = {}
+        self._own_public: dict[int, list[tuple[tuple[str, str], int, bool]]] = {}
         self._fields: dict[int, dict[str, list[int]]] = {}
         self._found_fields: dict[int, dict[str, list[int]]] = {}
         self._orders: dict[int, list[int]] = {}
@@ -93,16 +94,25 @@ class Members:
         if found is None:
             found = self._public[type_] = {}
             seen: set[tuple[str, str]] = set()
-            flags_of = self.program.flags_of_method
             for each in self._member_order(type_):
                 inherited = each != type_ and bool(self.program.flags_of_type(each) & INTERFACE)
-                for method in self.program.methods_of(each):
-                    _, name, descriptor = self.program.name_of_method(method)
-                    hidden = inherited and flags_of(method) & ACC_STATIC
-                    if flags_of(method) & PUBLIC and (name, descriptor) not in seen and not hidden:
-                        seen.add((name, descriptor))
-                        found.setdefault(name, []).append(method)
+                for key, method, is_static in self._own_public_methods(each):
+                    if key not in seen and not (inherited and is_static):
+                        seen.add(key)
+                        found.setdefault(key[0], []).append(method)
         return found
+
+    def _own_public_methods(self, type_: int) -> list[tuple[tuple[str, str], int, bool]]:
+        """Returns ((name, descriptor), method, whether it is static) of the public methods that a class declares."""
+        own = self._own_public.get(type_)
+        if own is None:
+            own = self._own_public[type_] = []
+            for method in self.program.methods_of(type_):
+                flags = self.program.flags_of_method(method)
+                if flags & PUBLIC:
+                    _, name, descriptor = self.program.name_of_method(method)
+                    own.append(((name, descriptor), method, bool(flags & ACC_STATIC)))
+        return own
 
     def _member_order(self, type_: int) -> list[int]:
         """Returns a class, its superclasses from below, then its superinterfaces; interfaces have no superclass."""
