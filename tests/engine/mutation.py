@@ -1,7 +1,7 @@
 """Mutation testing of the kernel's selection: `python -m tests.engine.mutation` lists the mutants that survive.
 
-Each mutant is the module `engine.kernel.graph` with one change to one of FUNCTIONS, written to a temporary
-folder and run as plain Python over the kernel's arrays.
+Each mutant is the module `engine.kernel.graph`, with what it takes from `engine.kernel.words`, and one change to one of
+FUNCTIONS, written to a temporary folder and run as plain Python over the kernel's arrays.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.kernel import graph
+from engine.kernel import graph, words
 from engine.kernel import state as pools
 from engine.kernel.solver import KernelSolver
 from engine.kernel.state import Capacity
@@ -38,9 +38,15 @@ class Mutant(NamedTuple):
     source: str
 
 
+def source() -> str:
+    """Returns the module's source; what it takes from another is defined at its end."""
+    taken = (inspect.getsource(each.py_func) for each in (words.place_of, words.slot))
+    return "\n".join((inspect.getsource(graph), *taken))
+
+
 def mutants() -> Iterator[Mutant]:
     """Yields every mutant."""
-    text = inspect.getsource(graph)
+    text = source()
     tree = ast.parse(text)
     functions = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name in FUNCTIONS]
     for place, function in enumerate(functions):
@@ -147,7 +153,7 @@ def survivors(number: int) -> tuple[list[str], int]:
     """Returns the names of the mutants that no case notices, and how many mutants there are."""
     cases = [*written_cases(), *random_cases(number)]
     with tempfile.TemporaryDirectory() as folder:
-        original = loaded(plain(ast.parse(inspect.getsource(graph))), Path(folder), 0)
+        original = loaded(plain(ast.parse(source())), Path(folder), 0)
         selecting(original, cases[0].program)  # loads machine code, which may take longer than a mutant has
         assert not is_noticed(original, cases), "the unchanged module fails, or is too slow"
         found, total = [], 0
