@@ -75,17 +75,6 @@ class Heap:
         kind, type_, method, offset, payload = table[:, obj].tolist()
         return kind, type_, method, offset, payload
 
-    def kinds(self, objects: Int32) -> Int32:
-        """Returns the kind of each object, -1 for those made by the solver."""
-        kinds = np.full(objects.size, NONE, np.int32)
-        tracked = objects >= self.tracked_from
-        for table, of_table, first in (
-            (self._ordinary, ~tracked, 0), (self._tracked, tracked, self.tracked_from),
-        ):  # fmt: skip
-            places = np.flatnonzero(of_table & (objects - first < table.shape[1]))
-            kinds[places] = table[0, objects[places] - first]
-        return kinds
-
     def finish(self, types: Int32, tracked_types: Int32, class_objects: Int32, class_types: Int32) -> Objects:
         """Returns all objects, those that the solver made included; see `dense`.
 

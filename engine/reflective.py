@@ -111,9 +111,8 @@ class Reflection:
         self._shown: dict[tuple[int, int], list[int]] = {}
         # What came to operands by direct flow since the rules were last run.
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
-        self._classes_at: dict[int, set[int]] = defaultdict(
-            set
-        )  # by operand, those that the rules were shown
+        # By operand, the classes that the rules were shown.
+        self._classes_at: dict[int, set[int]] = defaultdict(set)
         self._takes: dict[int, frozenset[Any]] = {}  # by operand, what the rules are to see of it
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
         self._outside: dict[int, int] = {}
@@ -376,7 +375,6 @@ class Reflection:
             # (the bootstrap methods that the JDK calls are those that call sites call, see `loader.dynamic`)
             if self._constraints.outermost(call.method) not in BOOTSTRAPPING:
                 self.handles.enter_call(each, call)
-                self._take(subject, api.HANDLE)
                 self._watch(subject)
                 add({rel.HandleCall: [rel.HandleCall(site, subject)]})
         elif each.role == api.MAKE_HANDLE and self._effects.supplies(each, call):
@@ -474,7 +472,7 @@ class Reflection:
     # --- what reaches operands
     def observe(self, pointers: Int32, objects: Int32, types: Int32) -> None:
         """Shows the rules new pairs of watched pointers and objects; `types` are those that class objects stand for."""
-        classes = (types >= 0) & (self._constraints.heap.kinds(objects) == NONE)
+        classes = types >= 0
         self._observe_classes(pointers[classes], objects[classes], types[classes])
         unknown: set[tuple[Any, Any]] = set()
         for pointer, obj in zip(pointers[~classes].tolist(), objects[~classes].tolist(), strict=True):
