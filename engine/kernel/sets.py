@@ -15,6 +15,7 @@ from engine.kernel.compiled import compiled, compiled_allocating
 from engine.kernel.state import (
     DISPATCH_SLOTS,
     FULL,
+    GROUP_SLOTS,
     LIVE_WORDS,
     MEMO_MISSES,
     MEMO_SLOTS,
@@ -362,6 +363,8 @@ def drop_sets(sets: Sets, graph: Graph, calls: Calls, count: Counters) -> None:
     for place in range(count[MEMO_SLOTS]):
         sets.memo[place].first = 0
     forget_dispatches(calls, count)
+    for place in range(count[GROUP_SLOTS]):
+        graph.group[place].set = 0
 
 
 @compiled

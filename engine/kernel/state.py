@@ -66,6 +66,9 @@ PART = np.dtype([("type", "i4"), ("set", "i4")], align=True)
 DISPATCH = np.dtype([("set", "i4"), ("signature", "i4"), ("run_at", "i8"), ("runs", "i4")], align=True)
 # A method that is run, and whether an object runs it that stands for tracked ones.
 RUN = np.dtype([("callee", "i4"), ("generic", "i4")], align=True)
+# What gives access to a field of all objects of a set: a node, once it is asked for again. `label` is twice the field (plus
+# one), plus one for stores.
+GROUP = np.dtype([("set", "i4"), ("label", "i4"), ("node", "i4")], align=True)
 # What `first` and `second` have together, and what `second` has and `first` lacks; or, where `second` is negative, which
 # part of `first` passes a condition.
 MEMO = np.dtype([(name, "i4") for name in ("first", "second", "together", "lacking")], align=True)
@@ -161,8 +164,8 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_NONE = range(5)
     STAMP, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE,
     OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, RECEIVERS, EDGES_ADDED, SLICED,
     INBOX_TAKEN, PASSAGES, PASSAGE_SLOTS, SETS, SET_SLOTS, PARTS, MEMO_SLOTS, MEMO_MISSES, LIVE_WORDS, LATE, TAKES_LATE,
-    DISPATCH_SLOTS, DISPATCH_MISSES, RUNS,
-) = range(55)  # fmt: skip
+    DISPATCH_SLOTS, DISPATCH_MISSES, RUNS, GROUP_SLOTS, GROUP_MISSES,
+) = range(57)  # fmt: skip
 
 
 class Sets(NamedTuple):
@@ -189,6 +192,7 @@ class Graph(NamedTuple):
     field_slot: Array
     passage: Array
     passage_slot: Array
+    group: Array
 
 
 class Calls(NamedTuple):
@@ -254,7 +258,7 @@ class State(NamedTuple):
     counters: Array
 
 
-# The most unions that are remembered, and the most dispatches.
+# The most unions that are remembered, the most dispatches, and the most groups of fields.
 MEMOS = 1 << 22
 
 # Without it, Linux refuses what is larger than its memory, and to fork. Python names it from 3.13 on.
@@ -320,7 +324,7 @@ def new_state(capacity: Capacity) -> State:
         Graph(
             reserve(nodes, NODE), reserve(edges, EDGE), reserve(64, "i8"), reserve(nodes, USE),
             reserve(nodes, "i4"), reserve((nodes >> 6) + 1, "u8"), reserve((nodes >> 6) + 1, "u8"),
-            reserve(nodes, "i4"), reserve(nodes, PASSAGE), reserve(nodes, "i4"),
+            reserve(nodes, "i4"), reserve(nodes, PASSAGE), reserve(nodes, "i4"), reserve(min(nodes, MEMOS), GROUP),
         ),
         Calls(
             reserve(nodes, SITE), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(methods, METHOD),

@@ -6,7 +6,7 @@ import numpy as np
 
 from cypher.schema import SPECIAL, STATIC, VIRTUAL
 from engine.kernel.compiled import compiled
-from engine.kernel.edges import add_edge, find_passage, new_passage, open_passage
+from engine.kernel.edges import PASSAGE_NODE, add_edge, find_passage, new_passage, open_passage
 from engine.kernel.graph import condition_of, field_node, next_stamp, select
 from engine.kernel.nodes import add_set, find, new_nodes
 from engine.kernel.parts import part_by_type
@@ -17,6 +17,8 @@ from engine.kernel.state import (
     DISPATCH_MISSES,
     DISPATCH_SLOTS,
     FULL,
+    GROUP_MISSES,
+    GROUP_SLOTS,
     REACHED,
     RECEIVERS,
     RUNS,
@@ -30,9 +32,11 @@ from engine.kernel.state import (
     WATCHED,
     State,
 )
-from engine.kernel.words import ONE, lowest_bit, slot
+from engine.kernel.words import ONE, bits, lowest_bit, slot
 
 SPECIAL_MADE = 3
+# Accesses of fewer fields at once share no edges.
+FEW_FIELDS = 4
 
 
 @compiled
@@ -200,11 +204,8 @@ def call_special(state: State, site: int) -> None:
         add_edge(state, state.calls.site[site].receiver, state.calls.method[callee].first, 0)
 
 
-# Assign(o.f, x) :- Load(y, f, x), PointsTo(y, o).
-# Assign(x, o.f) :- Store(x, f, y), PointsTo(y, o).   Into an array: only what its element type admits.
-# Tracked objects have no fields: the generic object that goes with them has.
 @compiled
-def access_field(state: State, field: int, other: int, storing: bool, objects: int) -> None:
+def access_each(state: State, field: int, other: int, storing: bool, objects: int) -> None:
     """Adds the edges between `other` and `field` of each object of a set, once a node."""
     sets, types, graph, count = state.sets, state.types, state.graph, state.counters
     node, tracked = graph.node, types.mask.shape[1] >> 1
@@ -238,6 +239,49 @@ def access_field(state: State, field: int, other: int, storing: bool, objects: i
                 add_edge(state, other, which, condition)
             else:
                 add_edge(state, which, other, 0)
+
+
+@compiled
+def group_of(state: State, field: int, storing: bool, objects: int) -> int:
+    """Returns the node through which accesses of `field` of a set of objects go; -1 if this is the first of them."""
+    sets, graph, count = state.sets, state.graph, state.counters
+    start = sets.set[objects].at
+    if sets.set[objects].length == 1 and bits(sets.word[start]) < FEW_FIELDS:
+        return -1
+    if count[GROUP_MISSES] > count[GROUP_SLOTS] and 2 * count[GROUP_SLOTS] <= graph.group.size:
+        count[GROUP_SLOTS] *= 2
+        count[GROUP_MISSES] = 0
+    label = 2 * field + storing
+    row = graph.group[slot(objects, label, count[GROUP_SLOTS])]
+    if row.set != objects or row.label != label:
+        count[GROUP_MISSES] += 1
+        row.set = objects
+        row.label = label
+        row.node = 0
+        return -1
+    if row.node == 0:
+        which = new_nodes(graph, count, 1)
+        if which < 0:
+            return -1
+        graph.node[which].base = PASSAGE_NODE
+        row.node = which + 1
+        access_each(state, field, which, storing, objects)
+    return int(row.node) - 1
+
+
+# Assign(o.f, x) :- Load(y, f, x), PointsTo(y, o).
+# Assign(x, o.f) :- Store(x, f, y), PointsTo(y, o).   Into an array: only what its element type admits.
+# Tracked objects have no fields: the generic object that goes with them has.
+@compiled
+def access_field(state: State, field: int, other: int, storing: bool, objects: int) -> None:
+    """Lets values flow between `other` and `field` of a set of objects: accesses of the same share their edges."""
+    through = group_of(state, field, storing, objects)
+    if through < 0:
+        access_each(state, field, other, storing, objects)
+    elif storing:
+        add_edge(state, other, through, 0)
+    else:
+        add_edge(state, through, other, 0)
 
 
 @compiled

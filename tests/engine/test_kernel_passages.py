@@ -53,11 +53,33 @@ def test_loads_and_stores_of_one_field(late: bool) -> None:
         solver.new(repeated(base), objects)
     solve(solver)
     assert sets(solver, targets) == [values.tolist()] * MANY
-    assert edges(solver) <= 6 * MANY  # not MANY * MANY
+    assert edges(solver) <= 7 * MANY  # not MANY * MANY
     found = solver.points_to()
     words = np.concatenate(([0], np.cumsum(np.bitwise_count(found.word.view(np.uint64)))))
     sizes = np.diff(words[found.at])[found.representative]
     assert sizes.sum() == MANY * (1 + 1 + MANY + MANY)  # passages are no pointers
+
+
+@both_orders
+def test_accesses_of_bases_that_have_the_same_objects(late: bool) -> None:
+    """They share the edges from and to the fields of these objects."""
+    solver = made()
+    first = solver.add_pointers(1)
+    _, objects = of_type(solver, OBJECT)
+    sources, values = of_type(solver, TEXT)
+    bases, targets = pointers(solver), pointers(solver)
+    solver.new(sources, values)
+    solver.assign(repeated(first), bases)
+    if not late:
+        solver.new(repeated(first), objects)
+    solver.store(sources, repeated(FIELD), bases)
+    solver.load(bases, repeated(FIELD), targets)
+    if late:
+        solve(solver)
+        solver.new(repeated(first), objects)
+    solve(solver)
+    assert sets(solver, targets) == [values.tolist()] * MANY
+    assert edges(solver) <= 8 * MANY  # not MANY * MANY
 
 
 def test_accesses_of_bases_that_become_one() -> None:
