@@ -58,6 +58,9 @@ class DirectFlow:
         self._states: Seen = new_seen(STATES)
         self._found: Seen = new_seen(STATES)
         self._index = no_index()
+        # Of the calls and of the reached methods so far: whether a search enters them; whether they are outside.
+        self._entered = np.empty(0, np.bool_)
+        self._out = np.empty(0, np.int32)
         # By operand and whether its search goes everywhere: the variables that this passed, and what it found.
         self._origins: dict[tuple[int, bool], tuple[Int32, set[tuple[int, int]]]] = {}
 
@@ -107,42 +110,55 @@ class DirectFlow:
         `parameters` and `variables` are their numbers in each method, by its id; `cut` says of which sites the results
         come from a model or the rules, `opaque` which methods no search enters.
         """
+        from engine.kernel import paths
+
         self._definitions = [_joined(self._definitions, 4)]
         self._stores, self._arguments = [_joined(self._stores, 2)], [_joined(self._arguments, 3)]
         (target, kind, value, outside), (field, source) = self._definitions[0], self._stores[0]
         site, position, argument = self._arguments[0]
-        called, callee = solver.calls_made()
-        entered = ~opaque(callee)
-        called, callee = called[entered], callee[entered]
-        reached = solver.reached()
-        firsts = solver.first_variables(reached)
-        ordered = np.argsort(firsts, kind="stable")
-        reached, firsts = reached[ordered], firsts[ordered]
+        called, callee = self._calls_entered(solver, opaque)
+        first, method, out = self._methods_reached(solver)
         returned = np.full(parameters.size, -1, np.int32)
-        returned[reached] = firsts + parameters[reached]
+        returned[method] = first + parameters[method]
         pointers = solver.statistics().pointers
         definition_at, by_target = _ordered(target, pointers)
         store_at, by_field = _ordered(field, max(self._follows, default=-1) + 1)
         callee_at, by_site = _ordered(called, cut.size)
         caller_at, by_callee = _ordered(callee, parameters.size)
-        owner = _owners(firsts, variables[reached], pointers)
-        ends = np.zeros(pointers, np.int32)
+        owner, ends = np.full(pointers, NONE, np.int32), np.zeros(pointers, np.int32)
         ends[target[outside != 0]] = 1
-        owned = owner >= 0
-        ends[owned] = ~self._inside(reached)[owner[owned]]
+        paths.own(first, variables[method], out, owner, ends)
         index = Index(
             definition_at, kind[by_target], value[by_target],
             store_at, source[by_field],
             _starts(site, cut.size), position, argument,
             callee_at, callee[by_site],
             caller_at, called[by_callee],
-            cut.astype(np.int32), returned, owner, ends, firsts, reached, parameters[reached],
+            cut.astype(np.int32), returned, owner, ends, first, method, parameters[method],
         )  # fmt: skip
-        changed = _changed(self._index, index)
+        changed = paths.changed(self._index, index)
         self._index = index
         for searched, (passed, _) in list(self._origins.items()):
             if changed[passed].any():
                 del self._origins[searched]
+
+    def _calls_entered(
+        self, solver: Solver, opaque: Callable[[Int32], NDArray[np.bool_]]
+    ) -> tuple[Int32, Int32]:
+        """Returns the call graph, without the calls that no search enters."""
+        called, callee = solver.calls_made()
+        fresh = ~opaque(callee[self._entered.size :])
+        self._entered = np.concatenate((self._entered, fresh))
+        return called[self._entered], callee[self._entered]
+
+    def _methods_reached(self, solver: Solver) -> tuple[Int32, Int32, Int32]:
+        """Returns the first variable, ascending, and the id of each reached method; and 1 if it is outside."""
+        reached = solver.reached()
+        fresh = ~self._inside(reached[self._out.size :])
+        self._out = np.concatenate((self._out, fresh.astype(np.int32)))
+        first = solver.first_variables(reached)
+        ordered = np.argsort(first, kind="stable")
+        return first[ordered], reached[ordered], self._out[ordered]
 
     def origins(self, operand: int, everywhere: bool) -> tuple[set[tuple[int, int]], bool]:
         """Returns (kind, value) of where what comes to `operand` begins: TEXT, TYPE, RESULT, OUTSIDE, or OTHER and -1.
@@ -157,10 +173,15 @@ class DirectFlow:
         known = self._origins.get((operand, everywhere))
         again = known is None
         if known is None:
-            number = paths.search(self._index, self._states, self._found, operand, everywhere)
+            number, whole = paths.search(self._index, self._states, self._found, operand, everywhere)
             kinds, values = self._found.first[:number].tolist(), self._found.second[:number].tolist()
-            passed = self._states.first[: int(self._states.fill[0])].copy()
-            known = self._origins[operand, everywhere] = passed, set(zip(kinds, values, strict=True))
+            origins, passed = set(zip(kinds, values, strict=True)), np.empty(0, np.int32)
+            if whole:
+                passed = self._states.first[: int(self._states.fill[0])].copy()
+            else:
+                origins.add((OTHER, NONE))
+            known = passed, origins
+            self._origins[operand, everywhere] = known
         return known[1], again
 
 
@@ -169,41 +190,6 @@ def _joined(parts: Sequence[tuple[Int32, ...]], columns: int) -> Any:
     if not parts:
         return (np.empty(0, np.int32),) * columns
     return tuple(np.ascontiguousarray(np.concatenate(each), np.int32) for each in zip(*parts, strict=True))
-
-
-def _changed(old: Index, new: Index) -> NDArray[np.bool_]:
-    """Returns from which pointers a search goes on in more ways than before."""
-    stores = _grown(np.diff(old.store_at), np.diff(new.store_at))
-    callees = _grown(np.diff(old.callee_at), np.diff(new.callee_at)) | _grown(old.cut, new.cut)
-    callers = _grown(np.diff(old.caller_at), np.diff(new.caller_at))
-    definitions = np.diff(new.definition_at)
-    changed = _grown(np.diff(old.definition_at), definitions)
-    target = np.repeat(np.arange(definitions.size), definitions)
-    for kind, grown in ((FIELD, stores), (RESULT, callees)):
-        rows = np.flatnonzero(new.kind == kind)
-        changed[target[rows[grown[new.definition[rows]]]]] = True
-    owned = np.flatnonzero(new.owner >= 0)
-    row = new.owner[owned]
-    changed[owned[callers[new.method[row]] & (owned - new.first[row] < new.parameters[row])]] = True
-    return changed
-
-
-def _grown(old: NDArray[np.integer[Any]], new: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-    """Returns which numbers changed; those beyond the old ones were 0."""
-    by = new.copy()
-    by[: old.size] -= old
-    changed: NDArray[np.bool_] = by != 0
-    return changed
-
-
-def _owners(firsts: Int32, variables: Int32, pointers: int) -> Int32:
-    """Returns the place of the method that each pointer is a variable of, -1 if it is of none."""
-    if not firsts.size:
-        return np.full(pointers, NONE, np.int32)
-    numbers = np.arange(pointers, dtype=np.int32)
-    place = np.searchsorted(firsts, numbers, "right").astype(np.int32) - 1
-    place[numbers >= firsts[place] + variables[place]] = NONE
-    return place
 
 
 def _starts(ordered: Int32, size: int) -> Int64:

@@ -77,6 +77,7 @@ def _types() -> dict[str, Any]:
         "bool": boolean,
         "None": void,
         "tuple[int, int]": types.UniTuple(int64, 2),
+        "tuple[int, bool]": types.Tuple((int64, boolean)),
         "tuple[int, int, int]": types.UniTuple(int64, 3),
     }
 

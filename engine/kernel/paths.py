@@ -113,23 +113,72 @@ def order_by(column: Keys, starts: Counters) -> Keys:
 
 
 @entry
-def search(index: Index, states: Seen, found: Seen, operand: int, everywhere: bool) -> int:
-    """Finds where what comes to `operand` begins; returns how many rows (kind, value) are `found`.
+def own(first: Keys, variables: Keys, out: Keys, owner: Keys, outside: Keys) -> None:
+    """Notes of each variable the row of its method, and whether that is `out` and so ends searches."""
+    for row in range(first.size):
+        for variable in range(first[row], first[row] + variables[row]):
+            owner[variable] = row
+            outside[variable] = out[row]
+
+
+@compiled
+def has_grown(old: Counters, new: Counters, number: int) -> bool:
+    """Returns whether there are more rows of a number than before."""
+    before = np.int64(0)
+    if number + 1 < old.size:
+        before = old[number + 1] - old[number]
+    return bool(new[number + 1] - new[number] > before)
+
+
+@compiled
+def is_changed(old: Index, new: Index, variable: int) -> bool:
+    """Returns whether a search goes on from a variable in more ways than before."""
+    if has_grown(old.definition_at, new.definition_at, variable):
+        return True
+    for at in range(new.definition_at[variable], new.definition_at[variable + 1]):
+        value = new.definition[at]
+        if new.kind[at] == FIELD and has_grown(old.store_at, new.store_at, value):
+            return True
+        if new.kind[at] == RESULT:
+            was_cut = value < old.cut.size and old.cut[value]
+            if new.cut[value] != was_cut or has_grown(old.callee_at, new.callee_at, value):
+                return True
+    row = new.owner[variable]
+    return bool(
+        row >= 0
+        and variable - new.first[row] < new.parameters[row]
+        and has_grown(old.caller_at, new.caller_at, new.method[row])
+    )
+
+
+@entry
+def changed(old: Index, new: Index) -> Keys:
+    """Returns of each pointer 1 if a search goes on from it in more ways than before, else 0."""
+    found = np.zeros(new.definition_at.size - 1, np.int32)
+    for variable in range(found.size):
+        found[variable] = is_changed(old, new, variable)
+    return found
+
+
+@entry
+def search(index: Index, states: Seen, found: Seen, operand: int, everywhere: bool) -> tuple[int, bool]:
+    """Finds where what comes to `operand` begins; returns how many rows (kind, value) are `found`, and whether that is all.
 
     A state is a variable, and the calls by which it was come to, the last last; -1 stands for none. Unless it goes
-    everywhere, the search ends at what is `outside`. What it has no room for, it takes for OTHER.
+    everywhere, the search ends at what is `outside`. Where there is no room for all, it finds what is as many steps away
+    as it could go in every direction, whatever the order of the rows.
     """
     for seen in (states, found):
         clear(seen)
     add(states, operand, -1, -1, -1)
     row = 0
+    last, complete = (
+        np.int64(1),
+        np.int64(0),
+    )  # the end of the states so many steps away; what was found before these
     while row < states.fill[0]:
-        if states.fill[0] > states.first.size or found.fill[0] >= found.first.size:
-            if found.fill[0] >= found.first.size:
-                found.fill[0] = found.first.size - 1
-                found.slot[found.place[found.fill[0]]] = 0  # the last makes room
-            note(found, OTHER, -1)
-            break
+        if row == last:
+            last, complete = states.fill[0], found.fill[0]
         variable = states.first[row]
         if not everywhere and index.outside[variable]:
             note(found, OUTSIDE, variable)
@@ -152,4 +201,6 @@ def search(index: Index, states: Seen, found: Seen, operand: int, everywhere: bo
         if steps == 0:
             note(found, OTHER, -1)
         row += 1
-    return int(min(found.fill[0], found.first.size))
+        if states.fill[0] > states.first.size or found.fill[0] > found.first.size:
+            return int(complete), False
+    return int(found.fill[0]), True
