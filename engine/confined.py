@@ -10,7 +10,7 @@ has there, in an argument or a result, is what comes to the operand from outside
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,7 @@ class Confined:
         self._added = 0
         self.operands: dict[int, bool] = {}  # and whether they are in the JDK's code
         self._searched: Statistics | None = None
+        self._asked: dict[int, list[tuple[int, int, int]]] = {}  # by operand, what comes from calls `asking`
 
     def covers(self, methods: Int32) -> NDArray[np.bool_]:
         """Returns which methods are of the JDK."""
@@ -111,8 +112,9 @@ class Confined:
         cut: NDArray[np.bool_],
         opaque: Callable[[Int32], NDArray[np.bool_]],
         others: Iterable[int],
+        asking: Container[int],
     ) -> Iterator[tuple[int, int, int]]:
-        """Yields (operand, kind, value) of what comes to operands by direct flow: what is new, and of RESULT all.
+        """Yields (operand, kind, value) of what comes to operands by direct flow: what is new, and results of calls `asking`.
 
         Operands are those in the JDK's code and the `others`. `parameters` and `variables` are their
         numbers in each method, by its id; `cut` says of which sites the results come from a model or the rules,
@@ -129,10 +131,14 @@ class Confined:
         for operand in operands:
             origins, again = self._flow.origins(operand, everywhere=not self.operands.get(operand))
             if not again:
-                origins = {each for each in origins if each[0] == RESULT}
+                yield from self._asked[operand]
+                continue
             texts = {each for each in origins if each[0] == TEXT}
             if len(texts) > MOST_NAMES:
                 origins = origins - texts | {(OTHER, NONE)}
+            self._asked[operand] = [
+                (operand, kind, value) for kind, value in origins if kind == RESULT and value in asking
+            ]
             for kind, value in origins:
                 yield operand, kind, value
 

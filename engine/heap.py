@@ -41,6 +41,9 @@ class Objects(NamedTuple):
     payload: Int32
 
 
+KIND, PAYLOAD = 0, 4  # columns of an entry
+
+
 class Heap:
     """The objects with an entry of their own; the solver makes class objects and generic ones by itself.
 
@@ -74,6 +77,18 @@ class Heap:
             return (NONE,) * 5
         kind, type_, method, offset, payload = table[:, obj].tolist()
         return kind, type_, method, offset, payload
+
+    def kinds_and_payloads(self, objects: Int32) -> tuple[Int32, Int32]:
+        """Returns these columns of the entries of objects, -1 for objects made by the solver."""
+        found = np.full((2, objects.size), NONE, np.int32)
+        tracked = objects >= self.tracked_from
+        for table, first, mine in (
+            (self._ordinary, 0, ~tracked),
+            (self._tracked, self.tracked_from, tracked),
+        ):
+            listed = np.flatnonzero(mine & (objects - first < table.shape[1]))
+            found[:, listed] = table[:: PAYLOAD - KIND, objects[listed] - first]
+        return found[0], found[1]
 
     def finish(self, types: Int32, tracked_types: Int32, class_objects: Int32, class_types: Int32) -> Objects:
         """Returns all objects, those that the solver made included; see `dense`.

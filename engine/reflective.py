@@ -77,6 +77,9 @@ _TAKEN: dict[str, frozenset[Any]] = {
 _ANYTHING = frozenset[Any]().union(*_TAKEN.values())
 # What the JDK's code may call out of whatever it keeps it in: only code outside makes these objects.
 _HANDLES = (heap.HANDLE, heap.MADE_HANDLE)
+# Objects that tell the rules something, and those that tell them nothing; others are unknown.
+_KNOWN = (heap.CLASS_OF, heap.STRING, heap.HANDLE, *_AT)
+_SILENT = (NONE, heap.GENERIC)
 
 
 class Reflection:
@@ -113,6 +116,8 @@ class Reflection:
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
         # By operand, the classes that the rules were shown.
         self._classes_at: dict[int, set[int]] = defaultdict(set)
+        # By call of getClass: how many objects it asks, and their types.
+        self._classes: dict[int, tuple[int, list[int]]] = {}
         self._takes: dict[int, frozenset[Any]] = {}  # by operand, what the rules are to see of it
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
         self._outside: dict[int, int] = {}
@@ -474,32 +479,41 @@ class Reflection:
         """Shows the rules new pairs of watched pointers and objects; `types` are those that class objects stand for."""
         classes = types >= 0
         self._observe_classes(pointers[classes], objects[classes], types[classes])
-        unknown: set[tuple[Any, Any]] = set()
-        for pointer, obj in zip(pointers[~classes].tolist(), objects[~classes].tolist(), strict=True):
-            if pointer not in self._watched:
-                continue
-            at: Any = pointer
-            kind, _, _, _, payload = self._constraints.heap.entry(obj)
-            value: Any = payload
-            if pointer == self._constraints.pool(FOUND_CLASSES):
-                self._find(obj, kind)
-                continue
-            if self._confined.operands.get(pointer) and kind not in _HANDLES:
-                continue
-            if kind == heap.CLASS_OF:
-                if not self._is_taken(rel.ClassAt, pointer):
-                    continue
-                self._symbolic[pointer][payload] = False
-            elif kind == heap.STRING:
-                self._arrive(rel.StringAt(at, self._program.text(payload)))
-            elif kind in _AT:
-                self._arrive(_AT[kind](at, value))
-            elif kind == heap.HANDLE:
-                self._arrive(rel.HandleAt(at, value >> 4, value & 15))
-            elif kind not in (NONE, heap.GENERIC):
-                unknown.add((pointer, value if kind == heap.UNKNOWN else NONE))
-        for pointer, made in sorted(unknown):
-            self._arrive(rel.UnknownAt(pointer, made))
+        self._observe_others(pointers[~classes], objects[~classes])
+
+    def _observe_others(self, pointers: Int32, objects: Int32) -> None:
+        """Shows the rules new pairs of watched pointers and objects, which are no constant class objects."""
+        kinds, payloads = self._constraints.heap.kinds_and_payloads(objects)
+        distinct, at = np.unique(pointers, return_inverse=True)
+        operands = distinct.tolist()
+        watched = np.array([each in self._watched for each in operands], bool)[at]
+        confined = np.array([bool(self._confined.operands.get(each)) for each in operands], bool)[at]
+        finding = pointers == self._constraints.pool(FOUND_CLASSES)
+        for obj, kind in zip(objects[finding].tolist(), kinds[finding].tolist(), strict=True):
+            self._find(obj, kind)
+        shown = watched & ~finding & (~confined | np.isin(kinds, _HANDLES))
+        known = np.isin(kinds, _KNOWN)
+        listed = np.flatnonzero(shown & known)
+        for pointer, kind, value in zip(
+            pointers[listed].tolist(), kinds[listed].tolist(), payloads[listed].tolist(), strict=True
+        ):
+            self._observe_known(pointer, kind, value)
+        listed = np.flatnonzero(shown & ~known & ~np.isin(kinds, _SILENT))
+        made = np.where(kinds[listed] == heap.UNKNOWN, payloads[listed], NONE)
+        for pointer, site in np.unique(np.stack((pointers[listed], made), axis=1), axis=0).tolist():
+            self._arrive(rel.UnknownAt(pointer, site))
+
+    def _observe_known(self, at: Any, kind: int, value: Any) -> None:
+        """Shows the rules what an object at a pointer tells them."""
+        if kind == heap.CLASS_OF:
+            if self._is_taken(rel.ClassAt, at):
+                self._symbolic[at][value] = False
+        elif kind == heap.STRING:
+            self._arrive(rel.StringAt(at, self._program.text(value)))
+        elif kind == heap.HANDLE:
+            self._arrive(rel.HandleAt(at, value >> 4, value & 15))
+        else:
+            self._arrive(_AT[kind](at, value))
 
     def _observe_classes(self, pointers: Int32, objects: Int32, types: Int32) -> None:
         """Shows the rules new pairs of pointers and constant class objects."""
@@ -573,6 +587,7 @@ class Reflection:
             cut,
             self.is_api,
             self._symbolic,
+            self._receivers,
         )
         for operand, kind, value in found:
             at: Any = operand
@@ -633,7 +648,11 @@ class Reflection:
     def _classes_of(self, site: int) -> list[int]:
         """Returns the types of the objects whose class the call of getClass asks for."""
         solver = self._constraints.solver
-        types: list[int] = np.unique(solver.types_of(solver.objects_of(self._receivers[site]))).tolist()
+        objects = solver.objects_of(self._receivers[site])
+        known, types = self._classes.get(site, (0, []))
+        if objects.size > known:
+            types = np.unique(solver.types_of(objects)).tolist()
+            self._classes[site] = objects.size, types
         return types
 
     def _pass_on(self, operand: Any, row: tuple[Any, ...]) -> None:
