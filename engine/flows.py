@@ -17,6 +17,7 @@ from cypher import schema
 from cypher.schema import NONE, STATIC, Int32, Int64
 from engine import flow
 from engine.flow import COPIES, Evidence
+from engine.sets import ranges
 
 MEMBER = "member"
 KINDS = (
@@ -24,6 +25,8 @@ KINDS = (
     flow.ARRAY_LOAD, flow.ARRAY_STORE, flow.ARGUMENT, flow.RECEIVER, flow.RETURN, flow.THROWN, flow.PASSED, MEMBER,
 )  # fmt: skip
 _FIELD_BITS = 32
+# About so many words of sets are looked at at once.
+WORDS = 1 << 20
 
 _Ids: TypeAlias = NDArray[np.integer[Any]]
 
@@ -197,39 +200,33 @@ class _SetFields:
 
     def members(self) -> Iterator[_Rows]:
         """Yields the flows between fields of objects and fields of the sets that have them."""
-        points_to = self._evidence.points_to
-        node_of = _Nodes(self._evidence)
-        pieces: list[tuple[Int64, Int32]] = []
-        for number, (of, field) in enumerate(zip(self.of.tolist(), self.field.tolist(), strict=True)):
-            span = slice(int(points_to.at[of]), int(points_to.at[of + 1]))
-            nodes = node_of.of(points_to.key[span], points_to.word[span], field)
-            pieces.append((np.full(len(nodes), number, np.int64), nodes))
-        empty = np.empty(0, np.int64), np.empty(0, np.int32)
-        numbers = np.concatenate([empty[0], *(piece[0] for piece in pieces)])
-        node = np.concatenate([empty[1], *(piece[1] for piece in pieces)])
+        parts = list(_nodes_of_sets(self._evidence, self.of, self.field))
+        numbers = np.concatenate([np.empty(0, np.int64), *(part[0] for part in parts)])
+        node = np.concatenate([np.empty(0, np.int32), *(part[1] for part in parts)])
         pointer = (self.first + numbers).astype(np.int32)
         loading = self._is_load[numbers]
         yield _rows(MEMBER, node[loading], pointer[loading])
         yield _rows(MEMBER, pointer[~loading], node[~loading])
 
 
-class _Nodes:
-    """The pointers that stand for fields of objects, by field and object."""
+def _nodes_of_sets(evidence: Evidence, of: Int32, fields: Int32) -> Iterator[tuple[Int64, Int32]]:
+    """Yields by parts the pointers that stand for a field of the objects in a set; which set and field is a number.
 
-    def __init__(self, evidence: Evidence) -> None:
-        points_to = evidence.points_to
-        nodes = np.flatnonzero(points_to.base >= 0).astype(np.int32)
-        field, base = points_to.field[nodes], points_to.base[nodes]
-        order = np.lexsort((base, field))
-        self._nodes, self._bases, self._sorted = nodes[order], base[order], field[order]
-
-    def of(self, keys: Int32, words: Int64, field: int) -> Int32:
-        """Returns the pointers for `field` of the objects in a set, which is given as bit words."""
-        span = slice(*np.searchsorted(self._sorted, np.array([field, field + 1], np.int32)).tolist())
-        bases = self._bases[span]
-        if len(keys) == 0:
-            return self._nodes[:0]
-        place = np.minimum(np.searchsorted(keys, bases >> 6), len(keys) - 1)
-        inside = keys[place] == bases >> 6
-        inside &= (words[place] >> (bases & 63).astype(np.int64)) & 1 != 0
-        return self._nodes[span][inside]
+    `of` and `fields` are the set and the field of each number.
+    """
+    points_to = evidence.points_to
+    nodes = np.flatnonzero(points_to.base >= 0).astype(np.int32)
+    codes = points_to.field[nodes].astype(np.int64) << 32 | points_to.base[nodes]
+    order = np.argsort(codes, kind="stable")
+    nodes, codes = nodes[order], codes[order]
+    first, words = points_to.at[of], points_to.at[of + 1] - points_to.at[of]
+    part = np.cumsum(words) // WORDS
+    for numbers in np.split(np.arange(of.size), np.flatnonzero(np.diff(part)) + 1):
+        at = ranges(first[numbers], words[numbers])
+        owner = np.repeat(numbers, words[numbers])
+        base = fields[owner].astype(np.int64) << 32 | points_to.key[at].astype(np.int64) << 6
+        start, end = np.searchsorted(codes, base), np.searchsorted(codes, base + 64)
+        row = ranges(start, end - start)
+        bit = codes[row] & 63
+        inside = (np.repeat(points_to.word[at], end - start) >> bit) & 1 != 0
+        yield np.repeat(owner, end - start)[inside].astype(np.int64), nodes[row[inside]]

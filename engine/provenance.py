@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from cypher import schema
-from cypher.schema import NONE
+from cypher.schema import NONE, Int32
 from engine import heap
 from engine.chains import CLASS_OF, CONSTANT, GIVEN, MADE, RULE, SOURCE, Chain, Chains, Marks, Origin
 from engine.computed import Computations
@@ -398,38 +398,45 @@ class Provenance:
     def _named(self, pointer: int, text: str) -> int:
         """Returns the string constant `text` among the objects of `pointer`, or -1."""
         objects = self.flow.evidence.objects
-        for obj in self.flow.sets.objects_of(pointer).tolist():
-            if (
-                int(objects.kind[obj]) == heap.STRING
-                and self._names.constant(int(objects.payload[obj])) == text
-            ):
-                return int(obj)
-        return NONE
+        here = self.flow.sets.objects_of(pointer)
+        called = (objects.kind[here] == heap.STRING) & (
+            objects.payload[here] == self._strings.get(text, NONE)
+        )
+        return _first(here[called])
+
+    @cached_property
+    def _strings(self) -> dict[str, int]:
+        """The string constants that are objects of their own."""
+        objects = self.flow.evidence.objects
+        payloads = np.unique(objects.payload[objects.kind == heap.STRING]).tolist()
+        return {self._names.constant(text): text for text in payloads}
 
     def _subject(self, role: str, pointer: int, derived: Derived) -> int:
         """Returns the object at the subject of a call that leads to a target, or -1."""
         objects = self.flow.evidence.objects
         kind = _MEMBERS.get(role, heap.CLASS_OBJECT)
-        candidates = [
-            obj for obj in self.flow.sets.objects_of(pointer).tolist() if int(objects.kind[obj]) == kind
-        ]
+        here = self.flow.sets.objects_of(pointer)
+        candidates = here[objects.kind[here] == kind]
         if role in _MEMBERS:
-            return next((obj for obj in candidates if int(objects.payload[obj]) == derived.detail), NONE)
+            return _first(candidates[objects.payload[candidates] == derived.detail])
         # The class itself, if there; otherwise one that inherits the member, of which the first stands for all.
         declaring = self._declaring(derived)
-        for obj in candidates:
-            type_ = int(objects.payload[obj])
-            if type_ >= 0 and self._names.internal_type(type_) == declaring:
-                return int(obj)
-        asked = [
-            obj
-            for obj in self.flow.sets.objects_of(pointer).tolist()
-            if int(objects.kind[obj]) == heap.CLASS_OF
-        ]
+        if declaring in self._classes:
+            found = _first(candidates[objects.payload[candidates] == self._classes[declaring]])
+            if found >= 0:
+                return found
+        asked = here[objects.kind[here] == heap.CLASS_OF].tolist()
         for obj in asked:
             if self._instance(int(objects.payload[obj]), declaring) >= 0:
                 return int(obj)
-        return next(iter(candidates + asked), NONE)
+        return next(iter(candidates.tolist() + asked), NONE)
+
+    @cached_property
+    def _classes(self) -> dict[str, int]:
+        """The types of class objects, by internal name."""
+        objects = self.flow.evidence.objects
+        types = np.unique(objects.payload[objects.kind == heap.CLASS_OBJECT]).tolist()
+        return {self._names.internal_type(type_): type_ for type_ in types if type_ >= 0}
 
     def _declaring(self, derived: Derived) -> str:
         """Returns the internal name of the class that declares a target."""
@@ -495,8 +502,7 @@ class Provenance:
         if receiver < 0 or declaring not in self._instantiated:
             return NONE
         here = self.flow.sets.objects_of(receiver)
-        found = here[objects.type[here] == self._instantiated[declaring]]
-        return int(found[0]) if found.size else NONE
+        return _first(here[objects.type[here] == self._instantiated[declaring]])
 
     @cached_property
     def _instantiated(self) -> dict[str, int]:
@@ -538,6 +544,11 @@ class Provenance:
         """The type of strings."""
         types = np.unique(self.flow.evidence.objects.type).tolist()
         return [each for each in types if each >= 0 and self._names.internal_type(each) == STRING]
+
+
+def _first(objects: Int32) -> int:
+    """Returns the first of some objects, -1 if there are none."""
+    return int(objects[0]) if objects.size else NONE
 
 
 def _relation(role: str, target: Target) -> str:

@@ -44,6 +44,12 @@ def places_by_value(column: Int32) -> Iterator[tuple[int, NDArray[np.intp]]]:
     yield from zip(values.tolist(), np.split(order, starts[1:]), strict=False)  # (no value: one empty part)
 
 
+def ranges(starts: Int64, lengths: Int64) -> Int64:
+    """Returns the numbers of ranges, one range after the other."""
+    found: Int64 = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
+    return found
+
+
 class Sets:
     """Questions to points-to sets, which may lie in memory-mapped files."""
 
@@ -108,7 +114,7 @@ class Sets:
         of = self._rows.representative[pointers]
         low, high = self._rows.at[of].astype(np.int64), self._rows.at[of + 1].astype(np.int64)
         sizes = high - low
-        places = np.repeat(high - np.cumsum(sizes), sizes) + np.arange(int(sizes.sum()))
+        places = ranges(low, sizes)
         return self._rows.key[places], self._rows.word[places], np.repeat(np.arange(len(pointers)), sizes)
 
     def meeting(self, pointers: Int32, objects: Int32) -> Bools:

@@ -36,9 +36,11 @@ from engine.flow import (
 )  # fmt: skip
 from engine.flows import KINDS, Flows, flows_of
 from engine.hops import Hop, Hops, steps_of
-from engine.sets import Bools
+from engine.sets import Bools, ranges
 
 _KNOWN = frozenset({heap.STRING, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT})
+# Objects that the program makes: nobody else gives them.
+_MADE = frozenset({heap.ALLOCATED, heap.REFLECTIVE})
 # The beginnings of ways that are looked at for one object.
 _BEGINNINGS = 50
 # The searches that are kept.
@@ -96,7 +98,15 @@ class Ways:
 
     def _own_ways(self, pointer: int, obj: int, told: set[int]) -> Iterator[Chain]:
         """Yields chains like `_ways`, of a search that goes nowhere but where the object is."""
-        yield from self._along(self._search(pointer, self._stops(obj), obj), pointer, obj, told)
+        tree = self._search(pointer, self._stops(obj), obj)
+        yield from self._along(tree, pointer, obj, told)
+        if int(self._flow.evidence.objects.kind[obj]) in _MADE:
+            return
+        starts = self._into[0]
+        for begin in self._beginnings(tree, obj)[:_BEGINNINGS]:
+            steps = self._steps(begin, pointer, obj, tree) if starts[begin] == starts[begin + 1] else None
+            if steps is not None:  # nothing that the program says brings it there
+                yield Chain(obj, self._chains.given(begin, obj), tuple(marked(steps)))
 
     def _stops(self, obj: int) -> bool:
         """Returns whether input sources end the way of an object: constants come through their bodies, too."""
@@ -153,7 +163,7 @@ class Ways:
             if stops is not None:
                 count = np.where(stops[level], 0, count)
             begins.append(level[(count == 0) & (level < self._flows.first_set)])
-            places = np.repeat(first - np.cumsum(count) + count, count) + np.arange(int(count.sum()))
+            places = ranges(first, count)
             before = sources[places]
             fresh = ~seen[before]
             level, which = np.unique(before[fresh], return_index=True)
