@@ -95,6 +95,26 @@ class _Loaded(NamedTuple):
         return [unit for unit, archive in pairs if archive.role == APPLICATION]
 
 
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Has Python look for no cycles of garbage: an analysis makes none to speak of, and millions of rows that stay.
+
+    They stay until the next analysis of the process begins, and Python doesn't look at them before either.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    if enabled and gc.get_freeze_count():
+        gc.unfreeze()
+        gc.collect()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.freeze()
+            gc.enable()
+
+
+@uncollected()
 def analyse_job(job: Job, progress: Progress) -> Outcome:
     """Returns what the analysis finds. Raises `Failure`."""
     began, phases = time.monotonic(), Phases()
@@ -117,8 +137,7 @@ def analyse_job(job: Job, progress: Progress) -> Outcome:
                 job.mode, job.scope, tick=tick, specification=matching.specification, applier=applier,
                 **without(job.without),
             )  # fmt: skip
-            with _uncollected():
-                result = analyse(program, solver, entries, options)
+            result = analyse(program, solver, entries, options)
         # Before names are asked for, since what only these mention is no part of the analysis.
         found = dict.fromkeys(
             (*loaded.diagnostics, *program.diagnostics, *result.diagnostics, *matching.diagnostics())
@@ -162,18 +181,6 @@ def _fetched(job: Job, progress: Progress) -> Job:
         else:
             inputs.append(each)
     return replace(job, inputs=tuple(inputs), classpath=(*job.classpath, *runtime))
-
-
-@contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
-    """Has Python look for no cycles of garbage: the analysis makes none to speak of, and millions of rows that stay."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 @contextlib.contextmanager

@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
+from typing import Any
 
 import numpy as np
 
 from cypher import schema
 from cypher.program import ACC_STATIC, ENUM, JDK, PRIVATE
-from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
+from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Int32
 from engine import heap
 from engine.constraints import Constraints
 from engine.layout import superclasses
@@ -158,10 +159,9 @@ class Serialization:
     def _expected(self, solver: Solver) -> Iterator[int]:
         """Yields the classes of the program's own types to which it casts what it reads."""
         program = self._program
-        assigns, invokes, casts = (
-            schema.joined(relation, self._constraints.batches)
-            for relation in (schema.Assign, schema.Invoke, schema.Cast)
-        )
+        assigned_from, assigned = self._columns(schema.Assign, "source", "target")
+        called_at, result = self._columns(schema.Invoke, "site", "result")
+        cast_from, cast_to = self._columns(schema.Cast, "source", "type")
         reached, (called, callee) = solver.reached(), solver.calls_made()
         returned = solver.first_variables(reached) + self._constraints.parameters.of(reached)
         found = np.empty(0, np.int32)
@@ -171,14 +171,20 @@ class Serialization:
             passed_on = called[np.isin(callee, reached[np.isin(returned, following)])]
             following = np.concatenate(
                 (
-                    assigns.target[np.isin(assigns.source, following)],
-                    invokes.result[np.isin(invokes.site, passed_on)],
+                    assigned[np.isin(assigned_from, following)],
+                    result[np.isin(called_at, passed_on)],
                 )
             )
             following = np.setdiff1d(following[following >= 0], found)
-        for type_ in np.unique(casts.type[np.isin(casts.source, found)]).tolist():
+        for type_ in np.unique(cast_to[np.isin(cast_from, found)]).tolist():
             if not program.flags_of_type(type_) & JDK:
                 yield from program.concrete_subtypes_of(type_)
+
+    def _columns(self, relation: type[tuple[Any, ...]], *names: str) -> Iterator[Int32]:
+        """Yields columns of all facts of a relation so far."""
+        batches = [facts[relation] for facts in self._constraints.batches if relation in facts]
+        for name in names:
+            yield np.concatenate([np.empty(0, np.int32), *(getattr(rows, name) for rows in batches)])
 
     def _may_be_read(self, type_: int) -> bool:
         """Returns whether objects of the class are taken to be in streams: see PLAIN."""

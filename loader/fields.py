@@ -29,6 +29,7 @@ class Fields:
         self._block_first: list[int] = []
         # Fields that no class file declares: (type, name, descriptor, flags).
         self._other: dict[int, tuple[int, str, str, int]] = {}
+        self._names: dict[int, tuple[int, str, str]] = {}
         self._phantoms: dict[tuple[int, str, str], int] = {}
         self._declared: dict[int, dict[tuple[str, str], int]] = {}
 
@@ -48,6 +49,12 @@ class Fields:
 
     def name_of(self, field: int) -> tuple[int, str, str]:
         """Returns (declaring type, name, descriptor)."""
+        found = self._names.get(field)
+        if found is None:
+            found = self._names[field] = self._name_of(field)
+        return found
+
+    def _name_of(self, field: int) -> tuple[int, str, str]:
         other = self._other.get(field)
         if other is not None:
             return other[:3]

@@ -80,6 +80,7 @@ class Methods:
         self._initialiser = signatures.of(INITIALISER, "()V")
         self._made_at: dict[int, int] = {}
         self._declared: dict[int, dict[int, int]] = {}
+        self._names: dict[int, tuple[int, str, str]] = {}
         self._overriding = Overriding(types, signatures)
         self._selected: list[tuple[Int64, Int32, Int32]] = []
         self._entered_types = 0
@@ -120,9 +121,12 @@ class Methods:
 
     def name_of(self, method: int) -> tuple[int, str, str]:
         """Returns (declaring type, name, descriptor)."""
-        self.enter()
-        name, descriptor, _ = self.signatures.names[self.plain.view[method]]
-        return self.declaring_type(method), name, descriptor
+        found = self._names.get(method)
+        if found is None:
+            self.enter()
+            name, descriptor, _ = self.signatures.names[self.plain.view[method]]
+            found = self._names[method] = self.declaring_type(method), name, descriptor
+        return found
 
     # --- entering
     def enter(self) -> None:

@@ -129,7 +129,7 @@ def analyze(
     """Computes the call graph, points-to sets and targets of reflective calls of a program."""
     from cli import analyze as analysing
     from cli.diagnostics import tell
-    from cli.pipeline import Job
+    from cli.pipeline import Job, uncollected
     from cli.present import write_json
     from cli.progress import Progress
     from cli.query import Place
@@ -153,13 +153,14 @@ def analyze(
         solver.value, not no_cache, timeout, memory_bytes(max_memory), tuple(without or ()), scope.value,
         spec, Place(uri, user, insecure),
     )  # fmt: skip
-    found, outcome = analysing.analyze(job, out, Progress(quiet, verbose))
-    if not quiet:
-        tell(outcome.diagnostics, notes=verbose)
-    if output_format is Format.JSON:
-        write_json(found)
-    else:
-        analysing.write_summary(found)
+    with uncollected():
+        found, outcome = analysing.analyze(job, out, Progress(quiet, verbose))
+        if not quiet:
+            tell(outcome.diagnostics, notes=verbose)
+        if output_format is Format.JSON:
+            write_json(found)
+        else:
+            analysing.write_summary(found)
     code = analysing.exit_code(outcome, strict)
     if code is not Exit.DONE:
         raise typer.Exit(code)

@@ -162,8 +162,8 @@ class KernelSolver:
         return found
 
     def first_variables(self, methods: Int32) -> Int32:
-        rows = self._state.calls.method[methods]
-        found: Int32 = np.where(rows["reached"] > 0, rows["first"], -1).astype(np.int32)
+        table = self._state.calls.method
+        found: Int32 = np.where(table["reached"][methods] > 0, table["first"][methods], -1).astype(np.int32)
         return found
 
     def types_of(self, objects: Int32) -> Int32:
