@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -159,12 +160,17 @@ class Reflection:
 
     def is_api(self, callees: Int32) -> NDArray[np.bool_]:
         """Returns which methods are final ones of the reflective API, which the rules stand for."""
-        methods = [
+        return np.isin(callees, self._final)
+
+    @cached_property
+    def _final(self) -> Int32:
+        """The final methods of the reflective API that have an effect in this mode."""
+        methods = (
             method
             for method, each in self._api.items()
             if each.owner not in (LOADER, api.ARRAY, *api.UNSAFES) and self.counts(each)
-        ]
-        return np.isin(callees, np.array(methods, np.int32))
+        )
+        return np.fromiter(methods, np.int32)
 
     # --- finding sites
     def on_sites(self, facts: Facts) -> Int32:

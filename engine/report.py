@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection
-from dataclasses import replace
+
+import numpy as np
 
 from cypher.schema import NONE, Int32
 from engine import heap
@@ -57,14 +58,10 @@ def report(
     `number` gives the id of an object in results.
     """
     targets, openness = _targets(reflection), reflection.openness()
-    sites = (
-        _report_site(constraints, reflection, site, each, call, targets, openness)
+    return tuple(
+        _report_site(constraints, reflection, site, each, call, targets, openness, number)
         for site, (each, call) in sorted(reflection.sites.items())
         if each.role in TARGETS
-    )
-    return tuple(
-        replace(site, sources=tuple(replace(each, obj=number(each.obj)) for each in site.sources))
-        for site in sites
     )
 
 
@@ -79,7 +76,7 @@ def _targets(reflection: Reflection) -> dict[tuple[type, int], list[Target]]:
 
 def _report_site(
     constraints: Constraints, reflection: Reflection, site: int, each: Api, call: SiteCall,
-    targets: dict[tuple[type, int], list[Target]], openness: Openness,
+    targets: dict[tuple[type, int], list[Target]], openness: Openness, number: Callable[[int], int],
 ) -> ReflectiveSite:  # fmt: skip
     relation = rel.FieldObject if each.sort == "field" else TARGETS[each.role][0]
     found = tuple(targets.get((relation, site), ()))
@@ -94,7 +91,7 @@ def _report_site(
     else:
         unknown = []
         for operand, pointer in pointers.items():
-            at, is_open = _sources(constraints, reflection, pointer, openness)
+            at, is_open = _sources(constraints, reflection, pointer, openness, number)
             sources += at
             if is_open and not openness.settles(site, operand):
                 unknown.append(operand)
@@ -108,7 +105,11 @@ def _report_site(
 
 
 def _sources(
-    constraints: Constraints, reflection: Reflection, pointer: int, openness: Openness
+    constraints: Constraints,
+    reflection: Reflection,
+    pointer: int,
+    openness: Openness,
+    number: Callable[[int], int],
 ) -> tuple[list[NameSource], bool]:
     """Returns the constants and the unknown objects at an operand, and whether any of these is open."""
     if pointer < 0:
@@ -117,17 +118,20 @@ def _sources(
     found = [NameSource("constant", text, NONE) for text in reflection.texts_within_jdk(pointer)]
     within = reflection.unknown_within_jdk(pointer)
     unknown, is_open = 0, False
-    for obj in objects.tolist():
-        kind, _, _, _, payload = constraints.heap.entry(obj)
+    kinds, payloads = constraints.heap.kinds_and_payloads(objects)
+    listed = np.flatnonzero((kinds == heap.STRING) | ~np.isin(kinds, list(KNOWN)))
+    for obj, kind, payload in zip(
+        objects[listed].tolist(), kinds[listed].tolist(), payloads[listed].tolist(), strict=True
+    ):
         if kind == heap.CLASS_OF and reflection.tells_classes(pointer, payload):
             continue
-        if kind not in KNOWN:
-            unknown += 1
-            is_open |= not (kind == heap.UNKNOWN and openness.is_closed(payload))
-            if unknown <= MOST_UNKNOWN:
-                found.append(NameSource("unknown", "", obj))
-        elif kind == heap.STRING:
-            found.append(NameSource("constant", constraints.program.text(payload), obj))
+        if kind == heap.STRING:
+            found.append(NameSource("constant", constraints.program.text(payload), number(obj)))
+            continue
+        unknown += 1
+        is_open |= not (kind == heap.UNKNOWN and openness.is_closed(payload))
+        if unknown <= MOST_UNKNOWN:
+            found.append(NameSource("unknown", "", number(obj)))
     if reflection.is_exceeded(pointer):
         found.append(NameSource("unknown", TOO_MANY, NONE))
         is_open = True

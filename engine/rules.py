@@ -12,6 +12,7 @@ import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import ModuleType
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, get_args, get_type_hints
 
@@ -113,6 +114,12 @@ def rule(name: str, paper: str) -> Callable[[Derive], Derive]:
     return declare
 
 
+@cache
+def _parameters(derive: Derive) -> tuple[str, ...]:
+    """Returns the names of the parameters of a rule's function."""
+    return tuple(inspect.signature(derive).parameters)
+
+
 def rules_of(*modules: ModuleType) -> list[Rule]:
     """Returns the rules that `modules` declare, in the order of their texts."""
     found = []
@@ -120,8 +127,9 @@ def rules_of(*modules: ModuleType) -> list[Rule]:
         for derive in vars(module).values():
             for name, paper in getattr(derive, "declared_as", ()):
                 hints = get_type_hints(derive)
-                parameters = inspect.signature(derive).parameters
-                body = tuple(get_args(hints[each])[0] for each in parameters if get_args(hints[each]))
+                body = tuple(
+                    get_args(hints[each])[0] for each in _parameters(derive) if get_args(hints[each])
+                )
                 found.append(Rule(name, paper, derive, body, get_args(hints["return"])[0]))
     return found
 
@@ -209,7 +217,7 @@ class Rules:
 
     def _apply(self, each: Rule, relation: Relation, grown: Table[Any]) -> Iterator[tuple[Any, ...]]:
         """Yields what `each` derives with the table of a relation restricted to its new rows, `grown`."""
-        parameters = inspect.signature(each.derive).parameters
+        parameters = _parameters(each.derive)
         extra = {name: self._known[name] for name in parameters if name in self._known}
         names = [name for name in parameters if name not in extra]
         for position, one in enumerate(each.body):
