@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
 import sys
-import threading
 import traceback
 from typing import Annotated, Any
 
@@ -87,26 +85,11 @@ def _heliograph(
     """Computes what each reflective call of a Java program may reach, and shows why."""
 
 
-def _leave(code: object) -> None:
-    """Ends the process at once, if it can: the system takes its memory back sooner than Python frees each object."""
-    working = [each for each in threading.enumerate() if not each.daemon]
-    if not isinstance(code, int) or working != [threading.main_thread()]:
-        return
-    with contextlib.suppress(OSError, ValueError):  # (Python tells of those when it ends)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        atexit._run_exitfuncs()  # noqa: SLF001  # there is no other name for it
-        os._exit(code)
-
-
 def main() -> None:
     """Runs the command line; ends the process with an exit code."""
     interrupt.end_soon_after_interrupt()
     try:
         app()
-    except SystemExit as ended:
-        _leave(ended.code)
-        raise
     except Exception:  # noqa: BLE001  # whatever it is, nobody handled it
         traceback.print_exc()
         sys.stderr.write(
