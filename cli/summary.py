@@ -24,11 +24,17 @@ def summary(result: Result, names: Names) -> dict[str, Any]:
     return {
         "reachableMethods": len(result.reached),
         "applicationMethods": int(names.is_application(result.reached).sum()),
-        "callEdges": len(np.unique(edge_keys(result)[explicit])),
-        "implicitEdges": len(np.unique(edge_keys(result)[~explicit])),
+        "callEdges": _distinct(edge_keys(result)[explicit]),
+        "implicitEdges": _distinct(edge_keys(result)[~explicit]),
         "pointsToPairs": points_to_pairs(result.points_to),
         "sites": {each: status[each] for each in (RESOLVED, PARTIAL, UNRESOLVED)},
     }
+
+
+def _distinct(keys: Int64) -> int:
+    """Returns how many different keys there are."""
+    ordered = np.sort(keys)  # (numpy's own `unique` takes ten times as long for millions)
+    return int(np.count_nonzero(np.diff(ordered))) + min(len(ordered), 1)
 
 
 def is_call_edge(result: Result) -> NDArray[np.bool_]:
