@@ -19,13 +19,13 @@ _KEY = 32
 
 def summary(result: Result, names: Names) -> dict[str, Any]:
     """Returns the sizes of a result, as `analyze --format json` prints them."""
-    explicit = is_call_edge(result)
+    explicit, keys = is_call_edge(result), edge_keys(result)
     status = Counter(each.status for each in application_sites(result, names))
     return {
         "reachableMethods": len(result.reached),
         "applicationMethods": int(names.is_application(result.reached).sum()),
-        "callEdges": _distinct(edge_keys(result)[explicit]),
-        "implicitEdges": _distinct(edge_keys(result)[~explicit]),
+        "callEdges": _distinct(keys[explicit]),
+        "implicitEdges": _distinct(keys[~explicit]),
         "pointsToPairs": points_to_pairs(result.points_to),
         "sites": {each: status[each] for each in (RESOLVED, PARTIAL, UNRESOLVED)},
     }
