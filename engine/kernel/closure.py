@@ -14,16 +14,15 @@ from engine.kernel.parts import part_by_type
 from engine.kernel.sets import UNTRACKED, drop_sets, has_many_words, tracked
 from engine.kernel.slices import NEWLY, widen
 from engine.kernel.state import (
-    COLLAPSES,
     CURSOR,
     DIRTY,
-    EDGES_ADDED,
     FULL,
     INBOX,
     INBOX_TAKEN,
     LATE,
     LIVE_EDGES,
     NEW_EDGES,
+    NEWCOMERS,
     NODES,
     PUT_CALL,
     PUT_CAST,
@@ -37,7 +36,6 @@ from engine.kernel.state import (
     RECEIVERS,
     ROOTS,
     SEEDS,
-    SLICED,
     SPENT,
     STEPS,
     SWEEPS,
@@ -96,10 +94,9 @@ def supply_receivers(state: State) -> None:
 @compiled
 def settle(state: State) -> None:
     """Has the nodes that were new in the slice be as the others, now that they have what they were denied."""
-    node = state.graph.node
-    for which in range(state.counters[NODES]):
-        if node[which].wanted == NEWLY:
-            node[which].wanted = 1
+    for index in range(state.counters[NEWCOMERS]):
+        state.graph.node[state.slice.newcomer[index]].wanted = 1
+    state.counters[NEWCOMERS] = 0
 
 
 @compiled
@@ -203,13 +200,10 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
                 count[TAKES_LATE] = 1
                 count[CURSOR] = 0
                 continue
-            version = count[EDGES_ADDED] + count[ROOTS] + count[RECEIVERS] + count[COLLAPSES]
-            if version == count[SLICED]:
+            if widen(state) == 0:
                 return FIXPOINT
-            count[SLICED] = version
-            if widen(state) > 0:
-                supply_receivers(state)
-                settle(state)
+            supply_receivers(state)
+            settle(state)
             continue
         if has_many_words(count):
             drop_sets(state.sets, graph, state.calls, count)

@@ -7,6 +7,7 @@ import numpy as np
 from engine.kernel.compiled import compiled_allocating
 from engine.kernel.edges import push_edge
 from engine.kernel.nodes import add_set, find
+from engine.kernel.slices import note_edges
 from engine.kernel.state import (
     COLLAPSED,
     COLLAPSES,
@@ -184,4 +185,5 @@ def collapse(state: State) -> Keys:
         if denied[which]:
             node[which].wanted = 0  # until the next slice: it lacks what some node was denied
     compact_edges(graph, count)
+    note_edges(state)
     return chain

@@ -10,6 +10,7 @@ from __future__ import annotations
 from engine.kernel.compiled import compiled
 from engine.kernel.nodes import add_set, find, grow, new_nodes
 from engine.kernel.sets import untracked
+from engine.kernel.slices import note_edge
 from engine.kernel.state import (
     EDGES,
     EDGES_ADDED,
@@ -139,6 +140,7 @@ def add_direct(state: State, source: int, target: int, condition: int) -> None:
     if source == target or is_repeated(graph, source, target, condition):
         return
     push_edge(graph, count, source, target, condition)
+    note_edge(state, source, target, condition)
     count[LIVE_EDGES] += 1
     count[NEW_EDGES] += 1
     count[EDGES_ADDED] += 1

@@ -44,6 +44,7 @@ NODE = np.dtype(
         ("field", "i4"),  # field + 1; 0 stands for the elements of an array
         ("next_field", "i4"),  # chain of the (object, field) table
         ("mark", "i4"),
+        ("first_predecessor", "i4"),  # entry of `predecessor` + 1
     ],
     align=True,
 )
@@ -73,6 +74,8 @@ GROUP = np.dtype([("set", "i4"), ("label", "i4"), ("node", "i4")], align=True)
 # part of `first` passes a condition.
 MEMO = np.dtype([(name, "i4") for name in ("first", "second", "together", "lacking")], align=True)
 EDGE = np.dtype([("target", "i4"), ("filter", "i4")], align=True)
+# A copy edge to a node outside the slice, by that node.
+PREDECESSOR = np.dtype([("source", "i4"), ("filter", "i4"), ("next", "i4")], align=True)
 # What happens to each new object of a base variable.
 USE = np.dtype([("kind", "i4"), ("detail", "i4"), ("other", "i4"), ("next", "i4")], align=True)
 # What many edges go through: see `engine.kernel.edges`.
@@ -162,10 +165,10 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_NONE = range(5)
     NODES, WORDS, EDGES, USES, SITES, ARGUMENTS, METHODS, TYPES, OBJECTS, LINKS, CHOICES, CALLS, MASKS,
     SUPERTYPES, DECLARED, REACHED, WATCHED, FIELD_NODES, FIELD_SLOTS, CHOICE_SLOTS, CALL_SLOTS, DIRTY, CURSOR,
     STAMP, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE,
-    OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, RECEIVERS, EDGES_ADDED, SLICED,
+    OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, RECEIVERS, EDGES_ADDED, CROSSINGS,
     INBOX_TAKEN, PASSAGES, PASSAGE_SLOTS, SETS, SET_SLOTS, PARTS, MEMO_SLOTS, MEMO_MISSES, LIVE_WORDS, LATE, TAKES_LATE,
-    DISPATCH_SLOTS, DISPATCH_MISSES, RUNS, GROUP_SLOTS, GROUP_MISSES,
-) = range(57)  # fmt: skip
+    DISPATCH_SLOTS, DISPATCH_MISSES, RUNS, GROUP_SLOTS, GROUP_MISSES, PREDECESSORS, NEWCOMERS,
+) = range(59)  # fmt: skip
 
 
 class Sets(NamedTuple):
@@ -184,6 +187,7 @@ class Graph(NamedTuple):
 
     node: Array
     edge: Array
+    predecessor: Array
     free: Array
     use: Array
     at: Array
@@ -227,6 +231,8 @@ class Slice(NamedTuple):
     """What asks for tracked objects, and where they come from: logs, for when more pointers are asked about."""
 
     root: Array
+    crossing: Array
+    newcomer: Array
     seed_pointer: Array
     seed_object: Array
     receiver_site: Array
@@ -322,7 +328,7 @@ def new_state(capacity: Capacity) -> State:
             reserve(nodes, PART), reserve(min(nodes, MEMOS), MEMO),
         ),
         Graph(
-            reserve(nodes, NODE), reserve(edges, EDGE), reserve(64, "i8"), reserve(nodes, USE),
+            reserve(nodes, NODE), reserve(edges, EDGE), reserve(edges, PREDECESSOR), reserve(64, "i8"), reserve(nodes, USE),
             reserve(nodes, "i4"), reserve((nodes >> 6) + 1, "u8"), reserve((nodes >> 6) + 1, "u8"),
             reserve(nodes, "i4"), reserve(nodes, PASSAGE), reserve(nodes, "i4"), reserve(min(nodes, MEMOS), GROUP),
         ),
@@ -337,6 +343,7 @@ def new_state(capacity: Capacity) -> State:
         ),
         Slice(
             reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, "i4"),
+            reserve(nodes, "i4"), reserve(nodes, "i4"),
         ),
         Scratch(
             reserve(objects, "i4"), reserve(objects, "i8"), reserve(objects, "i4"), reserve(objects, "i4"),
