@@ -59,6 +59,7 @@ class Confined:
     def __init__(self, program: Program, on: bool) -> None:
         self._program, self._on = program, on
         self._covered: dict[int, bool] = {}
+        self._mask = np.zeros(1, np.int8)  # the same by method, from -1 on; -1 if nobody asked
         self._flow = DirectFlow(self._follows, self.covers)
         self._added = 0
         self.operands: dict[int, bool] = {}  # and whether they are in the JDK's code
@@ -69,10 +70,12 @@ class Confined:
         """Returns which methods are of the JDK."""
         if not self._on:
             return np.zeros(methods.size, bool)
-        distinct, inverse = np.unique(methods, return_inverse=True)
-        mask: NDArray[np.bool_] = np.array([self.covers_one(each) for each in distinct.tolist()], bool)[
-            inverse
-        ]
+        last = int(methods.max(initial=NONE))
+        if last + 1 >= self._mask.size:
+            self._mask = np.concatenate((self._mask, np.full(last + 1, NONE, np.int8)))
+        for each in set(methods[self._mask[methods + 1] < 0].tolist()):
+            self._mask[each + 1] = self.covers_one(each)
+        mask: NDArray[np.bool_] = self._mask[methods + 1] > 0
         return mask
 
     def covers_one(self, method: int) -> bool:

@@ -19,8 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.schema import NONE, Facts, Int32, Int64, Rows
-from engine.kernel.index import COPY, FIELD, OTHER, RESULT, TEXT, TYPE, Index, Seen, new_seen, no_index
+from cypher.schema import NONE, Facts, Int32, Rows
+from engine.kernel.index import (
+    COPY,
+    FIELD,
+    OTHER,
+    RESULT,
+    ROUND,
+    TEXT,
+    TYPE,
+    Added,
+    Seen,
+    new_seen,
+    no_index,
+    with_room,
+)
 from engine.solver import Solver
 
 # The most states of a search: a variable, with the calls by which it was come to.
@@ -52,15 +65,11 @@ class DirectFlow:
     ) -> None:
         self._follows: dict[int, bool] = {}
         self._ask, self._inside = follows, inside
-        self._definitions: list[tuple[Int32, ...]] = []  # (target, kind, value, whether in a method outside)
-        self._stores: list[tuple[Int32, Int32]] = []  # (field, source)
-        self._arguments: list[tuple[Int32, Int32, Int32]] = []  # (site, position, variable), ordered by site
+        self._added: dict[str, list[Int32]] = {name: [] for name in Added._fields}  # since the last update
         self._states: Seen = new_seen(STATES)
         self._found: Seen = new_seen(STATES)
         self._index = no_index()
-        # Of the calls and of the reached methods so far: whether a search enters them; whether they are outside.
-        self._entered = np.empty(0, np.bool_)
-        self._out = np.empty(0, np.int32)
+        self._calls = self._reached = 0  # so far
         # By operand and whether its search goes everywhere: the variables that this passed, and what it found.
         self._origins: dict[tuple[int, bool], tuple[Int32, set[tuple[int, int]]]] = {}
 
@@ -75,19 +84,23 @@ class DirectFlow:
                     outside = (rows.method >= 0) & ~self._inside(rows.method)
                     self._add_definitions(kind, getattr(rows, target), getattr(rows, value), outside)
             if arguments := facts.get(schema.Argument):
-                self._arguments.append((arguments.site, arguments.position, arguments.variable))
+                self._add(site=arguments.site, position=arguments.position, argument=arguments.variable)
+
+    def _add(self, **columns: NDArray[Any]) -> None:
+        for name, column in columns.items():
+            self._added[name].append(column.astype(np.int32))
 
     def _add_stores(self, stores: Rows) -> None:
         kept = self._followed(stores.field) & (stores.source >= 0)
-        self._stores.append((stores.field[kept], stores.source[kept]))
+        self._add(field=stores.field[kept], stored=stores.source[kept])
 
     def _add_definitions(self, kind: int, targets: Int32, values: Int32, outside: NDArray[np.bool_]) -> None:
         kinds = np.full(targets.size, kind, np.int32)
         if kind == FIELD:
             kinds[~self._followed(values)] = OTHER
-        values = np.where(kinds == OTHER, -1, values).astype(np.int32)
+        values = np.where(kinds == OTHER, -1, values)
         kept = targets >= 0
-        self._definitions.append((targets[kept], kinds[kept], values[kept], outside[kept].astype(np.int32)))
+        self._add(target=targets[kept], kind=kinds[kept], definition=values[kept], is_outside=outside[kept])
 
     def _followed(self, fields: Int32) -> NDArray[np.bool_]:
         distinct, inverse = np.unique(fields, return_inverse=True)
@@ -110,55 +123,42 @@ class DirectFlow:
         `parameters` and `variables` are their numbers in each method, by its id; `cut` says of which sites the results
         come from a model or the rules, `opaque` which methods no search enters.
         """
-        from engine.kernel import paths
+        from engine.kernel import paths  # brings the compiler along, which takes its time
 
-        self._definitions = [_joined(self._definitions, 4)]
-        self._stores, self._arguments = [_joined(self._stores, 2)], [_joined(self._arguments, 3)]
-        (target, kind, value, outside), (field, source) = self._definitions[0], self._stores[0]
-        site, position, argument = self._arguments[0]
-        called, callee = self._calls_entered(solver, opaque)
-        first, method, out = self._methods_reached(solver)
-        returned = np.full(parameters.size, -1, np.int32)
-        returned[method] = first + parameters[method]
-        pointers = solver.statistics().pointers
-        definition_at, by_target = _ordered(target, pointers)
-        store_at, by_field = _ordered(field, max(self._follows, default=-1) + 1)
-        callee_at, by_site = _ordered(called, cut.size)
-        caller_at, by_callee = _ordered(callee, parameters.size)
-        owner, ends = np.full(pointers, NONE, np.int32), np.zeros(pointers, np.int32)
-        ends[target[outside != 0]] = 1
-        paths.own(first, variables[method], out, owner, ends)
-        index = Index(
-            definition_at, kind[by_target], value[by_target],
-            store_at, source[by_field],
-            _starts(site, cut.size), position, argument,
-            callee_at, callee[by_site],
-            caller_at, called[by_callee],
-            cut.astype(np.int32), returned, owner, ends, first, method, parameters[method],
-        )  # fmt: skip
-        changed = paths.changed(self._index, index)
-        self._index = index
+        self._add_calls(solver, opaque)
+        self._add_reached(solver, variables)
+        self._add(recut=np.flatnonzero(_padded(self._index.cut, cut.size) != cut))
+        added = Added(*map(_joined, self._added.values()))
+        self._added = {name: [] for name in Added._fields}
+        self._index = with_room(
+            self._index,
+            added,
+            solver.statistics().pointers,
+            max(self._follows, default=-1) + 1,
+            cut.size,
+            parameters.size,
+        )
+        self._index.cut[: cut.size] = cut
+        self._index.parameters[: parameters.size] = parameters
+        paths.extend(self._index, added)
+        changed = self._index.touched == self._index.fill[ROUND]
         for searched, (passed, _) in list(self._origins.items()):
             if changed[passed].any():
                 del self._origins[searched]
 
-    def _calls_entered(
-        self, solver: Solver, opaque: Callable[[Int32], NDArray[np.bool_]]
-    ) -> tuple[Int32, Int32]:
-        """Returns the call graph, without the calls that no search enters."""
-        called, callee = solver.calls_made()
-        fresh = ~opaque(callee[self._entered.size :])
-        self._entered = np.concatenate((self._entered, fresh))
-        return called[self._entered], callee[self._entered]
+    def _add_calls(self, solver: Solver, opaque: Callable[[Int32], NDArray[np.bool_]]) -> None:
+        """Adds the calls made since the last update that searches enter."""
+        called, callee = solver.calls_made(self._calls)
+        self._calls += called.size
+        entered = ~opaque(callee)
+        self._add(called=called[entered], callee=callee[entered])
 
-    def _methods_reached(self, solver: Solver) -> tuple[Int32, Int32, Int32]:
-        """Returns the first variable, ascending, and the id of each reached method; and 1 if it is outside."""
-        reached = solver.reached()
-        fresh = ~self._inside(reached[self._out.size :])
-        self._out = np.concatenate((self._out, fresh.astype(np.int32)))
+    def _add_reached(self, solver: Solver, variables: Int32) -> None:
+        """Adds the methods reached since the last update."""
+        reached = solver.reached()[self._reached :]
+        self._reached += reached.size
         first = solver.first_variables(reached)
-        ordered = np.argsort(first, kind="stable")
-        return first[ordered], reached[ordered], self._out[ordered]
+        self._add(method=reached, first=first, variables=variables[reached], out=~self._inside(reached))
 
     def origins(self, operand: int, everywhere: bool) -> tuple[set[tuple[int, int]], bool]:
         """Returns (kind, value) of where what comes to `operand` begins: TEXT, TYPE, RESULT, OUTSIDE, or OTHER and -1.
@@ -168,7 +168,7 @@ class DirectFlow:
         Unless it goes everywhere, the search ends at variables of methods outside, and at other pointers to which
         something comes there.
         """
-        from engine.kernel import paths  # brings the compiler along, which takes its time
+        from engine.kernel import paths
 
         known = self._origins.get((operand, everywhere))
         again = known is None
@@ -185,21 +185,11 @@ class DirectFlow:
         return known[1], again
 
 
-def _joined(parts: Sequence[tuple[Int32, ...]], columns: int) -> Any:
-    """Returns the columns of all parts as one."""
-    if not parts:
-        return (np.empty(0, np.int32),) * columns
-    return tuple(np.ascontiguousarray(np.concatenate(each), np.int32) for each in zip(*parts, strict=True))
+def _joined(parts: Sequence[Int32]) -> Int32:
+    """Returns all parts of a column as one."""
+    return np.concatenate((np.empty(0, np.int32), *parts))
 
 
-def _starts(ordered: Int32, size: int) -> Int64:
-    """Returns where the rows of each number below `size` begin in an ordered column, and where the last end."""
-    return np.searchsorted(ordered, np.arange(size + 1, dtype=np.int32)).astype(np.int64)
-
-
-def _ordered(column: Int32, size: int) -> tuple[Int64, Int32]:
-    """Returns where the rows of each number below `size` begin when they are ordered by it, and these rows in that order."""
-    from engine.kernel import paths
-
-    starts = np.zeros(size + 1, np.int64)
-    return starts, paths.order_by(np.ascontiguousarray(column, np.int32), starts)
+def _padded(column: Int32, size: int) -> Int32:
+    """Returns `size` numbers of a column, 0 where it has none."""
+    return np.concatenate((column[:size], np.zeros(max(size - column.size, 0), np.int32)))

@@ -14,7 +14,7 @@ from typing import Any
 from numba import boolean, config, int32, int64, njit, typeof, types, uint64, void
 
 from engine.kernel import state as pools
-from engine.kernel.index import new_seen, no_index
+from engine.kernel.index import new_seen, no_index, none_added
 
 # Functions that make arrays of their own need numba's reference counts; the others do without, since the
 # state outlives every call.
@@ -64,6 +64,7 @@ def _types() -> dict[str, Any]:
     return named | {
         "State": state,
         "Index": typeof(no_index()),
+        "Added": typeof(none_added()),
         "Seen": typeof(new_seen(1)),
         "Nodes": typeof(pools.reserve(1, pools.NODE)),
         "Methods": typeof(pools.reserve(1, pools.METHOD)),

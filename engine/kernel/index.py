@@ -14,27 +14,78 @@ COPY, TEXT, TYPE, RESULT, FIELD, OTHER, OUTSIDE = range(7)
 
 
 class Index(NamedTuple):
-    """What a search of direct flow goes by. `…_at` says where the rows of each variable, field, site or method begin."""
+    """What a search of direct flow goes by: chains of rows.
 
-    definition_at: Array
+    Columns `first_…` hold the first row of each number, plus one; `next_…` the next of each row.
+    """
+
+    first_definition: Array  # by pointer
+    next_definition: Array
+    defined: Array
     kind: Array
     definition: Array
-    store_at: Array
+    first_asking: Array  # by site: the definitions by its result
+    first_loading: Array  # by field: the definitions by a load of it
+    next_asking: Array  # of both
+    first_store: Array  # by field
+    next_store: Array
     stored: Array
-    argument_at: Array
+    first_argument: Array  # by site
+    next_argument: Array
     position: Array
     argument: Array
-    callee_at: Array  # by site
+    first_callee: Array  # by site
+    next_callee: Array
     callee: Array
-    caller_at: Array  # by method
+    callees: Array  # by site: how many they are, of which no more than are followed have a row
+    first_caller: Array  # by method
+    next_caller: Array
     caller: Array
+    callers: Array  # by method, likewise
     cut: Array  # by site: what it returns is not what its callees do
-    returned: Array  # by method
-    owner: Array  # by pointer: the row below of the method that it is a variable of, -1 if it is of none
+    owner: Array  # by pointer: the method that it is a variable of, plus one; 0 if it is of none
     outside: Array  # by pointer: whether the search ends there
-    first: Array  # of the reached methods, ascending; likewise the columns below
-    method: Array
-    parameters: Array
+    touched: Array  # by pointer: when searches had to go on from it in other ways for the last time
+    variable: Array  # by method, once it is reached: its first variable
+    parameters: Array  # by method
+    fill: Array  # see the counters below
+
+
+# The counters of `fill`: rows of each kind, and how often rows were added.
+DEFINITIONS, STORES, ARGUMENTS, CALLEES, CALLERS, ROUND = range(6)
+# The columns of rows of each kind; then those that go by pointers, fields, sites and methods.
+COLUMNS = (
+    ("next_definition", "defined", "kind", "definition", "next_asking"),
+    ("next_store", "stored"),
+    ("next_argument", "position", "argument"),
+    ("next_callee", "callee"),
+    ("next_caller", "caller"),
+    ("first_definition", "owner", "outside", "touched"),
+    ("first_loading", "first_store"),
+    ("first_asking", "first_argument", "first_callee", "callees", "cut"),
+    ("first_caller", "callers", "variable", "parameters"),
+)
+
+
+class Added(NamedTuple):
+    """Rows that are added to an index, by kind."""
+
+    target: Array  # definitions
+    kind: Array
+    definition: Array
+    is_outside: Array  # whether the method of the row is
+    field: Array  # stores
+    stored: Array
+    site: Array  # arguments
+    position: Array
+    argument: Array
+    called: Array  # calls
+    callee: Array
+    recut: Array  # sites of which it changed whether they are cut
+    method: Array  # methods that are reached
+    first: Array  # their first variables
+    variables: Array  # and how many these are
+    out: Array  # whether they are outside
 
 
 class Seen(NamedTuple):
@@ -58,5 +109,24 @@ def new_seen(rows: int) -> Seen:
 
 def no_index() -> Index:
     """Returns one without rows."""
-    at, column = np.zeros(1, np.int64), np.zeros(0, np.int32)
-    return Index(*(at if name.endswith("_at") else column for name in Index._fields))
+    columns = [np.zeros(0, np.int32) for _ in Index._fields]
+    return Index(*columns)._replace(fill=np.zeros(ROUND + 1, np.int64))
+
+
+def none_added() -> Added:
+    """Returns no rows."""
+    return Added(*(np.zeros(0, np.int32) for _ in Added._fields))
+
+
+def with_room(index: Index, added: Added, pointers: int, fields: int, sites: int, methods: int) -> Index:
+    """Returns the index with room for rows that are added, and for so many pointers, fields, sites and methods."""
+    rows = added.target.size, added.field.size, added.site.size, added.called.size, added.called.size
+    sizes = (*(index.fill[:ROUND] + rows).tolist(), pointers, fields, sites, methods)
+    grown: dict[str, Array] = {}
+    for names, size in zip(COLUMNS, sizes, strict=True):
+        for name in names:
+            column = getattr(index, name)
+            if size > column.size:
+                grown[name] = np.zeros(max(size, 2 * column.size), np.int32)
+                grown[name][: column.size] = column
+    return index._replace(**grown)

@@ -5,8 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.compiled import compiled, entry
-from engine.kernel.index import COPY, FIELD, OTHER, OUTSIDE, RESULT, Index, Seen
-from engine.kernel.state import Counters, Keys
+from engine.kernel.index import (
+    ARGUMENTS,
+    CALLEES,
+    CALLERS,
+    COPY,
+    DEFINITIONS,
+    FIELD,
+    OTHER,
+    OUTSIDE,
+    RESULT,
+    ROUND,
+    STORES,
+    Added,
+    Index,
+    Seen,
+)
 from engine.kernel.words import slot
 
 # A parameter to which more calls pass something, and a call of more methods, are not followed any further.
@@ -54,32 +68,149 @@ def note(found: Seen, kind: int, value: int) -> None:
 
 
 @compiled
+def touch(index: Index, variable: int) -> None:
+    """Notes that searches go on from a variable in other ways."""
+    index.touched[variable] = index.fill[ROUND]
+
+
+@compiled
+def touch_asking(index: Index, row: int) -> None:
+    """Notes that of the variables of a chain of definitions (plus one)."""
+    while row > 0:
+        touch(index, index.defined[row - 1])
+        row = index.next_asking[row - 1]
+
+
+@compiled
+def add_methods(index: Index, added: Added) -> None:
+    """Notes whose variables those of reached methods are, and whether searches end there."""
+    for row in range(added.method.size):
+        method, first = added.method[row], added.first[row]
+        index.variable[method] = first
+        for variable in range(first, first + added.variables[row]):
+            index.owner[variable] = method + 1
+            index.outside[variable] = added.out[row]
+
+
+@compiled
+def add_definitions(index: Index, added: Added) -> None:
+    """Adds definitions. A pointer that is no method's is outside if something comes to it there."""
+    for row in range(added.target.size):
+        target, kind, value = added.target[row], added.kind[row], added.definition[row]
+        at = index.fill[DEFINITIONS]
+        index.fill[DEFINITIONS] = at + 1
+        index.defined[at] = target
+        index.kind[at] = kind
+        index.definition[at] = value
+        index.next_definition[at] = index.first_definition[target]
+        index.first_definition[target] = at + 1
+        if kind == RESULT:
+            index.next_asking[at] = index.first_asking[value]
+            index.first_asking[value] = at + 1
+        elif kind == FIELD:
+            index.next_asking[at] = index.first_loading[value]
+            index.first_loading[value] = at + 1
+        if added.is_outside[row] and index.owner[target] == 0:
+            index.outside[target] = 1
+        touch(index, target)
+
+
+@compiled
+def add_stores(index: Index, added: Added) -> None:
+    """Adds what is stored to fields."""
+    for row in range(added.field.size):
+        field, at = added.field[row], index.fill[STORES]
+        index.fill[STORES] = at + 1
+        index.stored[at] = added.stored[row]
+        index.next_store[at] = index.first_store[field]
+        index.first_store[field] = at + 1
+        touch_asking(index, index.first_loading[field])
+
+
+@compiled
+def add_arguments(index: Index, added: Added) -> None:
+    """Adds the arguments of sites, which come all at once."""
+    for row in range(added.site.size):
+        site, at = added.site[row], index.fill[ARGUMENTS]
+        index.fill[ARGUMENTS] = at + 1
+        index.position[at] = added.position[row]
+        index.argument[at] = added.argument[row]
+        index.next_argument[at] = index.first_argument[site]
+        index.first_argument[site] = at + 1
+
+
+@compiled
+def add_calls(index: Index, added: Added) -> None:
+    """Adds calls, as far as they are followed."""
+    for row in range(added.called.size):
+        site, callee = added.called[row], added.callee[row]
+        index.callees[site] += 1
+        if index.callees[site] <= MOST_CALLEES:
+            at = index.fill[CALLEES]
+            index.fill[CALLEES] = at + 1
+            index.callee[at] = callee
+            index.next_callee[at] = index.first_callee[site]
+            index.first_callee[site] = at + 1
+        if index.callees[site] <= MOST_CALLEES + 1:
+            touch_asking(index, index.first_asking[site])
+        index.callers[callee] += 1
+        if index.callers[callee] <= MOST_CALLS:
+            at = index.fill[CALLERS]
+            index.fill[CALLERS] = at + 1
+            index.caller[at] = site
+            index.next_caller[at] = index.first_caller[callee]
+            index.first_caller[callee] = at + 1
+        if index.callers[callee] <= MOST_CALLS + 1:
+            first = index.variable[callee]
+            for variable in range(first, first + index.parameters[callee]):
+                touch(index, variable)
+
+
+@entry
+def extend(index: Index, added: Added) -> None:
+    """Adds rows to an index that has room for them."""
+    index.fill[ROUND] += 1
+    add_methods(index, added)
+    add_definitions(index, added)
+    add_stores(index, added)
+    add_arguments(index, added)
+    add_calls(index, added)
+    for row in range(added.recut.size):
+        touch_asking(index, index.first_asking[added.recut[row]])
+
+
+@compiled
 def take_definitions(index: Index, states: Seen, found: Seen, row: int) -> int:
     """Goes from a state to what defines its variable; returns in how many ways."""
-    variable = states.first[row]
     first, second, third = states.second[row], states.third[row], states.fourth[row]
+    at = index.first_definition[states.first[row]]
     steps = 0
-    for at in range(index.definition_at[variable], index.definition_at[variable + 1]):
-        kind, value = index.kind[at], index.definition[at]
+    while at > 0:
+        kind, value = index.kind[at - 1], index.definition[at - 1]
+        at = index.next_definition[at - 1]
+        steps += 1
         if kind == COPY:
             add(states, value, first, second, third)
-            steps += 1
         elif kind == FIELD:
-            for store in range(index.store_at[value], index.store_at[value + 1]):
-                add(states, index.stored[store], -1, -1, -1)
+            steps -= 1
+            store = index.first_store[value]
+            while store > 0:
+                add(states, index.stored[store - 1], -1, -1, -1)
+                store = index.next_store[store - 1]
                 steps += 1
         elif kind == RESULT and not index.cut[value]:
-            start, end = index.callee_at[value], index.callee_at[value + 1]
-            if end - start > MOST_CALLEES:
+            if index.callees[value] > MOST_CALLEES:
                 note(found, OTHER, -1)
-                steps += 1
                 continue
-            for call in range(start, end):
-                add(states, index.returned[index.callee[call]], second, third, value)
+            steps -= 1
+            call = index.first_callee[value]
+            while call > 0:
+                callee = index.callee[call - 1]
+                add(states, index.variable[callee] + index.parameters[callee], second, third, value)
+                call = index.next_callee[call - 1]
                 steps += 1
         else:
             note(found, kind, value)
-            steps += 1
     return steps
 
 
@@ -87,77 +218,34 @@ def take_definitions(index: Index, states: Seen, found: Seen, row: int) -> int:
 def take_arguments(index: Index, states: Seen, row: int, site: int, position: int) -> int:
     """Goes from a parameter to what a call passes for it, back out of the last call; returns in how many ways."""
     steps = 0
-    for at in range(index.argument_at[site], index.argument_at[site + 1]):
-        if index.position[at] == position:
-            add(states, index.argument[at], -1, states.second[row], states.third[row])
+    at = index.first_argument[site]
+    while at > 0:
+        if index.position[at - 1] == position:
+            add(states, index.argument[at - 1], -1, states.second[row], states.third[row])
             steps += 1
+        at = index.next_argument[at - 1]
     return steps
 
 
-@entry
-def order_by(column: Keys, starts: Counters) -> Keys:
-    """Returns the rows of a column ordered by its numbers; those of number `n` lie at starts[n] to starts[n + 1] then."""
-    for row in range(column.size):
-        starts[column[row] + 1] += 1
-    for number in range(1, starts.size):
-        starts[number] += starts[number - 1]
-    order = np.empty(column.size, np.int32)
-    for row in range(column.size):
-        order[starts[column[row]]] = row
-        starts[column[row]] += 1
-    for number in range(starts.size - 1, 0, -1):
-        starts[number] = starts[number - 1]
-    if starts.size:
-        starts[0] = 0
-    return order
-
-
-@entry
-def own(first: Keys, variables: Keys, out: Keys, owner: Keys, outside: Keys) -> None:
-    """Notes of each variable the row of its method, and whether that is `out` and so ends searches."""
-    for row in range(first.size):
-        for variable in range(first[row], first[row] + variables[row]):
-            owner[variable] = row
-            outside[variable] = out[row]
-
-
 @compiled
-def has_grown(old: Counters, new: Counters, number: int) -> bool:
-    """Returns whether there are more rows of a number than before."""
-    before = np.int64(0)
-    if number + 1 < old.size:
-        before = old[number + 1] - old[number]
-    return bool(new[number + 1] - new[number] > before)
-
-
-@compiled
-def is_changed(old: Index, new: Index, variable: int) -> bool:
-    """Returns whether a search goes on from a variable in more ways than before."""
-    if has_grown(old.definition_at, new.definition_at, variable):
-        return True
-    for at in range(new.definition_at[variable], new.definition_at[variable + 1]):
-        value = new.definition[at]
-        if new.kind[at] == FIELD and has_grown(old.store_at, new.store_at, value):
-            return True
-        if new.kind[at] == RESULT:
-            was_cut = value < old.cut.size and old.cut[value]
-            if new.cut[value] != was_cut or has_grown(old.callee_at, new.callee_at, value):
-                return True
-    row = new.owner[variable]
-    return bool(
-        row >= 0
-        and variable - new.first[row] < new.parameters[row]
-        and has_grown(old.caller_at, new.caller_at, new.method[row])
-    )
-
-
-@entry
-def changed(old: Index, new: Index) -> Keys:
-    """Returns of each pointer 1 if a search goes on from it in more ways than before, else 0."""
-    found = np.zeros(new.definition_at.size - 1, np.int32)
-    for variable in range(found.size):
-        found[variable] = is_changed(old, new, variable)
-    return found
+def take_callers(index: Index, states: Seen, found: Seen, row: int) -> int:
+    """Goes from a parameter to what its callers pass; returns in how many ways."""
+    variable = states.first[row]
+    method = index.owner[variable] - 1
+    if method < 0 or variable - index.variable[method] >= index.parameters[method]:
+        return 0
+    position = variable - index.variable[method]
+    if states.fourth[row] >= 0:
+        return int(take_arguments(index, states, row, np.int64(states.fourth[row]), position))
+    if index.callers[method] > MOST_CALLS:
+        note(found, OTHER, -1)
+        return 1
+    steps = 0
+    call = index.first_caller[method]
+    while call > 0:
+        steps += take_arguments(index, states, row, np.int64(index.caller[call - 1]), position)
+        call = index.next_caller[call - 1]
+    return steps
 
 
 @entry
@@ -172,34 +260,18 @@ def search(index: Index, states: Seen, found: Seen, operand: int, everywhere: bo
         clear(seen)
     add(states, operand, -1, -1, -1)
     row = 0
-    last, complete = (
-        np.int64(1),
-        np.int64(0),
-    )  # the end of the states so many steps away; what was found before these
+    last = np.int64(1)  # where the states end that are so many steps away
+    complete = np.int64(0)  # what was found before these
     while row < states.fill[0]:
         if row == last:
             last, complete = states.fill[0], found.fill[0]
         variable = states.first[row]
         if not everywhere and index.outside[variable]:
             note(found, OUTSIDE, variable)
-            row += 1
-            continue
-        steps = take_definitions(index, states, found, row)
-        place = index.owner[variable]
-        if place >= 0 and variable - index.first[place] < index.parameters[place]:
-            position = variable - index.first[place]
-            method = index.method[place]
-            start, end = index.caller_at[method], index.caller_at[method + 1]
-            if states.fourth[row] >= 0:
-                steps += take_arguments(index, states, row, states.fourth[row], position)
-            elif end - start > MOST_CALLS:
+        else:
+            steps = take_definitions(index, states, found, row)
+            if steps + take_callers(index, states, found, row) == 0:
                 note(found, OTHER, -1)
-                steps += 1
-            else:
-                for at in range(start, end):
-                    steps += take_arguments(index, states, row, index.caller[at], position)
-        if steps == 0:
-            note(found, OTHER, -1)
         row += 1
         if states.fill[0] > states.first.size or found.fill[0] > found.first.size:
             return int(complete), False

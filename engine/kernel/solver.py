@@ -153,8 +153,8 @@ class KernelSolver:
         self._state.counters[pools.WATCHED] = 0
         return scratch.watched_tag[:number].copy(), scratch.watched_object[:number].copy()
 
-    def calls_made(self) -> tuple[Int32, Int32]:
-        made = self._state.calls.call[: self._state.counters[pools.CALLS]]
+    def calls_made(self, since: int = 0) -> tuple[Int32, Int32]:
+        made = self._state.calls.call[since : self._state.counters[pools.CALLS]]
         return made["site"].copy(), made["callee"].copy()
 
     def reached(self) -> Int32:
