@@ -20,19 +20,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import Any
 
 import numpy as np
 
 from cypher import schema
 from cypher.program import ACC_STATIC, ENUM, JDK, PRIVATE
-from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Int32
+from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
-from engine.constraints import Constraints
+from engine.constraints import Constraints, IdMap
 from engine.layout import superclasses
 from engine.models import Models, SiteCall, SiteModel
 from engine.reflection.names import class_of_descriptor
 from engine.solver import Solver
+from loader.csr import Growing
 
 SERIALIZABLE, EXTERNALIZABLE = "java/io/Serializable", "java/io/Externalizable"
 INPUT, OUTPUT = "java/io/ObjectInputStream", "java/io/ObjectOutputStream"
@@ -61,6 +61,12 @@ class Serialization:
         self._copied: set[int] = set()  # types whose objects stand for their copies
         self._results: list[int] = []  # of reading, outside the JDK
         self._entered = 0  # objects
+        self._batches = self._calls = 0  # taken so far
+        # Where values go (from where, to where), where they are cast (what, to which type), and what reads return.
+        self._sources, self._targets = Growing(), Growing()
+        self._cast_from, self._cast_to = Growing(), Growing()
+        self._result = IdMap()  # by site
+        self._read_to = np.empty(0, np.int32)
         for named, means in ((READERS, self._read), (WRITERS, self._write)):
             for owner, name in named:
                 models.on_site(SiteModel(owner, name, "", means))
@@ -159,32 +165,39 @@ class Serialization:
     def _expected(self, solver: Solver) -> Iterator[int]:
         """Yields the classes of the program's own types to which it casts what it reads."""
         program = self._program
-        assigned_from, assigned = self._columns(schema.Assign, "source", "target")
-        called_at, result = self._columns(schema.Invoke, "site", "result")
-        cast_from, cast_to = self._columns(schema.Cast, "source", "type")
-        reached, (called, callee) = solver.reached(), solver.calls_made()
-        returned = solver.first_variables(reached) + self._constraints.parameters.of(reached)
-        found = np.empty(0, np.int32)
-        following = np.array(self._results, np.int32)
-        while following.size:
-            found = np.union1d(found, following)
-            passed_on = called[np.isin(callee, reached[np.isin(returned, following)])]
-            following = np.concatenate(
-                (
-                    assigned[np.isin(assigned_from, following)],
-                    result[np.isin(called_at, passed_on)],
-                )
-            )
-            following = np.setdiff1d(following[following >= 0], found)
-        for type_ in np.unique(cast_to[np.isin(cast_from, found)]).tolist():
+        before = len(self._sources)
+        self._take_facts(solver)
+        targets = self._targets.view
+        led = np.isin(self._sources.view[before:], self._read_to)
+        following = np.concatenate((np.array(self._results, np.int32), targets[before:][led]))
+        while (following := np.setdiff1d(following, self._read_to)).size:
+            self._read_to = np.union1d(self._read_to, following)
+            following = targets[np.isin(self._sources.view, following)]
+        for type_ in np.unique(self._cast_to.view[np.isin(self._cast_from.view, self._read_to)]).tolist():
             if not program.flags_of_type(type_) & JDK:
                 yield from program.concrete_subtypes_of(type_)
 
-    def _columns(self, relation: type[tuple[Any, ...]], *names: str) -> Iterator[Int32]:
-        """Yields columns of all facts of a relation so far."""
-        batches = [facts[relation] for facts in self._constraints.batches if relation in facts]
-        for name in names:
-            yield np.concatenate([np.empty(0, np.int32), *(getattr(rows, name) for rows in batches)])
+    def _take_facts(self, solver: Solver) -> None:
+        """Notes where values go by assignments and results of calls, and where they are cast, since the last call."""
+        batches = self._constraints.batches
+        for facts in batches[self._batches :]:
+            if assigns := facts.get(schema.Assign):
+                self._sources.extend(assigns.source)
+                self._targets.extend(assigns.target)
+            if casts := facts.get(schema.Cast):
+                self._cast_from.extend(casts.source)
+                self._cast_to.extend(casts.type)
+            if invokes := facts.get(schema.Invoke):
+                self._result.of(invokes.site)
+                self._result.put(invokes.site, invokes.result)
+        self._batches = len(batches)
+        called, callee = solver.calls_made(self._calls)
+        self._calls += called.size
+        results = self._result.of(called)
+        passed = results >= 0
+        self._targets.extend(results[passed])
+        callee = callee[passed]
+        self._sources.extend(solver.first_variables(callee) + self._constraints.parameters.of(callee))
 
     def _may_be_read(self, type_: int) -> bool:
         """Returns whether objects of the class are taken to be in streams: see PLAIN."""
