@@ -506,7 +506,7 @@ class Reflection:
             self._observe_known(pointer, kind, value)
         listed = np.flatnonzero(shown & ~known & ~np.isin(kinds, _SILENT))
         made = np.where(kinds[listed] == heap.UNKNOWN, payloads[listed], NONE)
-        for pointer, site in np.unique(np.stack((pointers[listed], made), axis=1), axis=0).tolist():
+        for pointer, site in dict.fromkeys(zip(pointers[listed].tolist(), made.tolist(), strict=True)):
             self._arrive(rel.UnknownAt(pointer, site))
 
     def _observe_known(self, at: Any, kind: int, value: Any) -> None:
@@ -657,7 +657,7 @@ class Reflection:
         objects = solver.objects_of(self._receivers[site])
         known, types = self._classes.get(site, (0, []))
         if objects.size > known:
-            types = np.unique(solver.types_of(objects)).tolist()
+            types = np.flatnonzero(np.bincount(solver.types_of(objects))).tolist()
             self._classes[site] = objects.size, types
         return types
 
