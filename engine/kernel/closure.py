@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.kernel.calls import call, reach
 from engine.kernel.collapse import collapse
 from engine.kernel.compiled import compiled, entry
 from engine.kernel.edges import add_edge, pass_over_edges
@@ -46,7 +47,7 @@ from engine.kernel.state import (
     WATCHED,
     State,
 )
-from engine.kernel.uses import add_access, add_object, add_use, apply_uses, call, reach
+from engine.kernel.uses import add_access, add_object, add_use, apply_uses
 from engine.kernel.words import ONE, ZERO, bits, lowest_bit
 
 FIXPOINT, PAUSED, EXHAUSTED = range(3)

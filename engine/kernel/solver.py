@@ -42,7 +42,7 @@ class KernelSolver:
         slots = min(SLOTS, 1 << (self._state.graph.node.size.bit_length() - 1))
         for table in (
             pools.FIELD_SLOTS, pools.CHOICE_SLOTS, pools.CALL_SLOTS, pools.PASSAGE_SLOTS, pools.SET_SLOTS,
-            pools.MEMO_SLOTS, pools.DISPATCH_SLOTS, pools.GROUP_SLOTS,
+            pools.MEMO_SLOTS, pools.DISPATCH_SLOTS, pools.GROUP_SLOTS, pools.BUNDLE_SLOTS,
         ):  # fmt: skip
             count[table] = slots
         self._waiting, self._ratio, self._least = waiting, float(ratio), least
@@ -198,7 +198,7 @@ class KernelSolver:
         size = (
             12 * int(count[pools.WORDS]) + pools.SET.itemsize * int(count[pools.SETS])
             + 16 * int(count[pools.MEMO_SLOTS]) + 8 * int(count[pools.PARTS])
-            + 24 * int(count[pools.DISPATCH_SLOTS]) + 12 * int(count[pools.GROUP_SLOTS]) + 8 * int(count[pools.RUNS]) + 8 * int(count[pools.EDGES]) + pools.NODE.itemsize * int(count[pools.NODES])
+            + 24 * int(count[pools.DISPATCH_SLOTS]) + 48 * int(count[pools.BUNDLES]) + 4 * int(count[pools.BUNDLE_CALLEES]) + 8 * int(count[pools.MEMBERS]) + 12 * int(count[pools.GROUP_SLOTS]) + 8 * int(count[pools.RUNS]) + 8 * int(count[pools.EDGES]) + pools.NODE.itemsize * int(count[pools.NODES])
             + 24 * int(count[pools.PASSAGES]) + 16 * int(count[pools.USES]) + 16 * int(count[pools.CALLS])
             + int(count[pools.MASKS]) * max(4096, int(count[pools.OBJECTS]) >> 3)
         )  # fmt: skip

@@ -63,10 +63,31 @@ SET = np.dtype(
 )
 # The objects of one type in a set.
 PART = np.dtype([("type", "i4"), ("set", "i4")], align=True)
-# What a virtual call of `signature` runs on the objects of a set: `runs` methods at `run_at`.
-DISPATCH = np.dtype([("set", "i4"), ("signature", "i4"), ("run_at", "i8"), ("runs", "i4")], align=True)
+# What a virtual call of `signature` runs on the objects of a set: `runs` methods at `run_at`; and the bundle of such
+# calls, plus one.
+DISPATCH = np.dtype(
+    [("set", "i4"), ("signature", "i4"), ("run_at", "i8"), ("runs", "i4"), ("bundle", "i4")], align=True
+)
 # A method that is run, and whether an object runs it that stands for tracked ones.
 RUN = np.dtype([("callee", "i4"), ("generic", "i4")], align=True)
+# Calls of a signature that run the same methods: see `engine.kernel.calls`.
+BUNDLE = np.dtype(
+    [
+        ("signature", "i4"),
+        ("digest", "i4"),
+        ("callee_at", "i8"),  # the methods
+        ("callees", "i4"),
+        ("passing_back", "i4"),  # how many of them return an argument
+        ("first", "i4"),  # the nodes of its parameters; then of what is returned, and thrown
+        ("parameters", "i4"),
+        ("returned", "i4"),  # 1 once what is returned flows to its node; likewise what is thrown
+        ("thrown", "i4"),
+        ("next", "i4"),
+    ],
+    align=True,
+)
+# That a call is of a bundle.
+MEMBER = np.dtype([("bundle", "i4"), ("next", "i4")], align=True)
 # What gives access to a field of all objects of a set: a node, once it is asked for again. `label` is twice the field (plus
 # one), plus one for stores.
 GROUP = np.dtype([("set", "i4"), ("label", "i4"), ("node", "i4")], align=True)
@@ -99,6 +120,7 @@ SITE = np.dtype(
         ("thrown", "i4"),
         ("arguments", "i4"),
         ("argument_at", "i8"),
+        ("first_member", "i4"),  # entry of `member` + 1
     ],
     align=True,
 )
@@ -168,7 +190,8 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_NONE = range(5)
     OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, RECEIVERS, EDGES_ADDED, CROSSINGS,
     INBOX_TAKEN, PASSAGES, PASSAGE_SLOTS, SETS, SET_SLOTS, PARTS, MEMO_SLOTS, MEMO_MISSES, LIVE_WORDS, LATE, TAKES_LATE,
     DISPATCH_SLOTS, DISPATCH_MISSES, RUNS, GROUP_SLOTS, GROUP_MISSES, PREDECESSORS, NEWCOMERS,
-) = range(59)  # fmt: skip
+    BUNDLES, BUNDLE_SLOTS, BUNDLE_CALLEES, MEMBERS,
+) = range(63)  # fmt: skip
 
 
 class Sets(NamedTuple):
@@ -213,6 +236,10 @@ class Calls(NamedTuple):
     choice_slot: Array
     dispatch: Array
     run: Array
+    bundle: Array
+    bundle_slot: Array
+    bundle_callee: Array
+    member: Array
 
 
 class Types(NamedTuple):
@@ -336,6 +363,7 @@ def new_state(capacity: Capacity) -> State:
             reserve(nodes, SITE), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(methods, METHOD),
             reserve(methods, "i4"), reserve(nodes, CALL), reserve(nodes, "i4"), reserve(nodes, CHOICE),
             reserve(nodes, "i4"), reserve(min(nodes, MEMOS), DISPATCH), reserve(nodes, RUN),
+            reserve(nodes, BUNDLE), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, MEMBER),
         ),
         Types(
             reserve(types, TYPE), reserve(objects, OBJECT), reserve(nodes, LINK), reserve(nodes, "i4"),

@@ -1,27 +1,20 @@
-"""What each new object does at its pointer: loads, stores, and the call graph on the fly."""
+"""What each new object does at its pointer: loads, stores, calls, and reports to who watches it."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from cypher.schema import SPECIAL, STATIC, VIRTUAL
+from cypher.schema import SPECIAL, VIRTUAL
+from engine.kernel.calls import call_special, call_virtual
 from engine.kernel.compiled import compiled
 from engine.kernel.edges import PASSAGE_NODE, add_edge, find_passage, new_passage, open_passage
-from engine.kernel.graph import condition_of, field_node, next_stamp, select
+from engine.kernel.graph import condition_of, field_node, next_stamp
 from engine.kernel.nodes import add_set, find, new_nodes
-from engine.kernel.parts import part_by_type
-from engine.kernel.sets import MANY_RUNS, contains, forget_dispatches, set_of_one
+from engine.kernel.sets import set_of_one
 from engine.kernel.state import (
-    CALL_SLOTS,
-    CALLS,
-    DISPATCH_MISSES,
-    DISPATCH_SLOTS,
     FULL,
     GROUP_MISSES,
     GROUP_SLOTS,
-    REACHED,
-    RECEIVERS,
-    RUNS,
     SPENT,
     USE_CALL,
     USE_LOAD,
@@ -34,174 +27,8 @@ from engine.kernel.state import (
 )
 from engine.kernel.words import ONE, bits, lowest_bit, slot
 
-SPECIAL_MADE = 3
 # Accesses of fewer fields at once share no edges.
 FEW_FIELDS = 4
-
-
-@compiled
-def reach(state: State, which: int) -> None:
-    """Reachable(which); its variables become nodes."""
-    method, count = state.calls.method, state.counters
-    if method[which].reached:
-        return
-    first = new_nodes(state.graph, count, method[which].variables)
-    if first < 0:
-        return
-    method[which].reached = 1
-    method[which].first = first
-    state.calls.reached[count[REACHED]] = which
-    count[REACHED] += 1
-
-
-# Assign(a, p) :- Calls(s, m), Argument(s, i, a), Parameter(m, i, p).
-# Assign(r, x) :- Calls(s, m), Returns(m, r), Result(s, x).       Likewise what m throws.
-# Assign(a, x) :- Calls(s, m), ReturnsParameter(m, i), Argument(s, i, a), Result(s, x), in place of that.
-# Cast(y, t, x) :- Calls(s, m), ReturnsParameter(m, 0), Receiver(s, y), Result(s, x), DeclaredBy(m, t), likewise.
-@compiled
-def call(state: State, site: int, callee: int) -> None:
-    """Calls(site, callee), with its copy edges."""
-    calls, count = state.calls, state.counters
-    edge, slots = calls.call, calls.call_slot
-    place = slot(site, callee, count[CALL_SLOTS])
-    entry = slots[place] - 1
-    while entry >= 0:
-        if edge[entry].site == site and edge[entry].callee == callee:
-            return
-        entry = edge[entry].next - 1
-    reach(state, callee)
-    entry = count[CALLS]
-    if count[FULL] or entry == edge.size:
-        count[FULL] = 1
-        return
-    count[CALLS] = entry + 1
-    edge[entry].site = site
-    edge[entry].callee = callee
-    edge[entry].next = slots[place]
-    slots[place] = entry + 1
-    if count[CALLS] > count[CALL_SLOTS] and 2 * count[CALL_SLOTS] <= slots.size:
-        for index in range(count[CALL_SLOTS]):
-            slots[index] = 0
-        count[CALL_SLOTS] *= 2
-        for entry in range(count[CALLS]):
-            place = slot(edge[entry].site, edge[entry].callee, count[CALL_SLOTS])
-            edge[entry].next = slots[place]
-            slots[place] = entry + 1
-    first = calls.method[callee].first
-    parameters = calls.method[callee].parameters
-    returns = calls.method[callee].returns
-    returned, condition = np.int64(-1), 0
-    if returns < 0:
-        returned = np.int64(first + parameters)
-    elif returns == 0 and calls.site[site].kind != STATIC:
-        returned = np.int64(calls.site[site].receiver)
-        condition = condition_of(state.types, count, calls.method[callee].declaring)
-        if count[FULL]:
-            return
-    at = calls.site[site].argument_at
-    for index in range(at, at + calls.site[site].arguments):
-        if calls.argument_position[index] < parameters:
-            add_edge(state, calls.argument_variable[index], first + calls.argument_position[index], 0)
-        if calls.argument_position[index] == returns:
-            returned = np.int64(calls.argument_variable[index])
-    if calls.site[site].result >= 0 and returned >= 0:
-        add_edge(state, returned, calls.site[site].result, condition)
-    if calls.site[site].thrown >= 0:
-        add_edge(state, first + parameters + 1, calls.site[site].thrown, 0)
-
-
-@compiled
-def note_receiver(state: State, site: int, callee: int) -> None:
-    """Notes that tracked objects may come this way, since what stands for them does."""
-    count, log = state.counters, state.slice
-    place = count[RECEIVERS]
-    if place == log.receiver_site.size:
-        count[FULL] = 1
-        return
-    log.receiver_site[place] = site
-    log.receiver_callee[place] = callee
-    count[RECEIVERS] = place + 1
-
-
-@compiled
-def run_on_parts(state: State, objects: int, signature: int) -> int:
-    """Lists what a call of a signature runs on a set of objects, each of which it is passed; returns how many methods."""
-    sets, types, calls, count = state.sets, state.types, state.calls, state.counters
-    part_by_type(state, objects)
-    first, stamp = count[RUNS], next_stamp(state)
-    start, parts = sets.set[objects].part_at, sets.set[objects].parts
-    count[SPENT] += 32 * parts
-    for at in range(start, start + parts):
-        type_, passed = np.int64(sets.part[at].type), np.int64(sets.part[at].set)
-        callee = select(types, calls, count, type_, signature)
-        if callee < 0:
-            continue
-        reach(state, callee)
-        if count[FULL] or count[RUNS] == calls.run.size:
-            count[FULL] = 1
-            return 0
-        add_set(
-            sets,
-            state.graph,
-            count,
-            types.mask,
-            find(state.graph.node, calls.method[callee].first),
-            passed,
-            0,
-        )
-        if calls.method[callee].mark != stamp:
-            calls.method[callee].mark = stamp
-            calls.method[callee].place = count[RUNS]
-            calls.run[count[RUNS]].callee = callee
-            calls.run[count[RUNS]].generic = 0
-            count[RUNS] += 1
-        generic = types.type[type_].generic - 1
-        if generic >= 0 and contains(sets, passed, generic):
-            calls.run[calls.method[callee].place].generic = 1
-    return int(count[RUNS] - first)
-
-
-# Calls(s, m), PointsTo(this_m, o) :- VirtualInvoke(s, x, g), PointsTo(x, o), Type(o, t), Select(t, g, m).
-@compiled
-def call_virtual(state: State, site: int, objects: int) -> None:
-    """Dispatches on a set of objects: calls of one signature share what they run on equal sets."""
-    calls, count = state.calls, state.counters
-    signature = calls.site[site].target
-    if count[DISPATCH_MISSES] > count[DISPATCH_SLOTS] and 2 * count[DISPATCH_SLOTS] <= calls.dispatch.size:
-        count[DISPATCH_SLOTS] *= 2
-        count[DISPATCH_MISSES] = 0
-    row = calls.dispatch[slot(objects, signature, count[DISPATCH_SLOTS])]
-    if row.set != objects or row.signature != signature:
-        if count[RUNS] > calls.run.size >> 1 or count[RUNS] > MANY_RUNS:
-            forget_dispatches(calls, count)
-        row.set = 0
-        count[DISPATCH_MISSES] += 1
-        first = count[RUNS]
-        runs = run_on_parts(state, objects, signature)
-        if count[FULL]:
-            return
-        row.set = objects
-        row.signature = signature
-        row.run_at = first
-        row.runs = runs
-    count[SPENT] += 16 * np.int64(row.runs)
-    for at in range(row.run_at, row.run_at + row.runs):
-        call(state, site, np.int64(calls.run[at].callee))
-        if count[FULL]:
-            return
-        if calls.run[at].generic:
-            note_receiver(state, site, np.int64(calls.run[at].callee))
-
-
-# Calls(s, m), Assign(x, this_m) :- SpecialInvoke(s, x, m), PointsTo(x, _).
-@compiled
-def call_special(state: State, site: int) -> None:
-    """Makes the call once: its copy edges take care of further objects."""
-    callee = state.calls.site[site].target
-    call(state, site, callee)
-    if not state.counters[FULL]:
-        state.calls.site[site].kind = SPECIAL_MADE
-        add_edge(state, state.calls.site[site].receiver, state.calls.method[callee].first, 0)
 
 
 @compiled
