@@ -35,7 +35,7 @@ from engine.kernel.words import slot
 
 SPECIAL_MADE = 3
 # Calls that run fewer methods share no edges.
-FEW_CALLEES = 4
+FEW_CALLEES = 2
 
 
 @compiled
@@ -191,8 +191,11 @@ def new_bundle(state: State, signature: int, digest: int, start: int, runs: int)
 
 
 @compiled
-def bundle_of(state: State, signature: int, start: int, runs: int) -> int:
-    """Returns the bundle of the calls of a signature that run the methods of `runs` rows; -1 if there is no room."""
+def bundle_of(state: State, signature: int, start: int, runs: int, again: bool) -> int:
+    """Returns the bundle of the calls of a signature that run the methods of `runs` rows.
+
+    If there is none, that is a fresh one where such a set is dispatched on `again`; else -1, also without room.
+    """
     calls, stamp = state.calls, next_stamp(state)
     digest = np.int64(0)
     for at in range(start, start + runs):
@@ -205,7 +208,7 @@ def bundle_of(state: State, signature: int, start: int, runs: int) -> int:
         if is_bundle_of(state, entry, signature, runs, stamp):
             return int(entry)
         entry = calls.bundle[entry].next - 1
-    return int(new_bundle(state, signature, digest, start, runs))
+    return int(new_bundle(state, signature, digest, start, runs)) if again else -1
 
 
 @compiled
@@ -367,16 +370,13 @@ def call_virtual(state: State, site: int, objects: int) -> None:
         row.run_at = first
         row.runs = runs
         row.bundle = 0
-    bundled = again and row.runs >= FEW_CALLEES
-    if bundled:
-        if row.bundle == 0:
-            row.bundle = bundle_of(state, signature, np.int64(row.run_at), np.int64(row.runs)) + 1
-        if count[FULL]:
-            return
+    if row.bundle == 0 and row.runs >= FEW_CALLEES:
+        row.bundle = bundle_of(state, signature, np.int64(row.run_at), np.int64(row.runs), again) + 1
+    if row.bundle > 0:
         join_bundle(state, site, np.int64(row.bundle) - 1)
     count[SPENT] += 16 * np.int64(row.runs)
     for at in range(row.run_at, row.run_at + row.runs):
-        if not bundled:
+        if row.bundle == 0:
             call(state, site, np.int64(calls.run[at].callee))
         if count[FULL]:
             return
