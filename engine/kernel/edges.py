@@ -13,7 +13,6 @@ from engine.kernel.sets import untracked
 from engine.kernel.slices import note_edge
 from engine.kernel.state import (
     EDGES,
-    EDGES_ADDED,
     FULL,
     LIVE_EDGES,
     NEW_EDGES,
@@ -143,7 +142,6 @@ def add_direct(state: State, source: int, target: int, condition: int) -> None:
     note_edge(state, source, target, condition)
     count[LIVE_EDGES] += 1
     count[NEW_EDGES] += 1
-    count[EDGES_ADDED] += 1
     add_set(state.sets, graph, count, state.types.mask, target, graph.node[source].known, condition)
 
 

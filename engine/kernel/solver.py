@@ -14,6 +14,17 @@ from engine.solver import PointsToRows, Statistics
 # The hash tables begin with so many slots: a power of two.
 SLOTS = 1 << 12
 
+# The pools that take the most memory, and the bytes of a row of each.
+_WIDTHS = (
+    (pools.WORDS, 12), (pools.SETS, pools.SET.itemsize), (pools.MEMO_SLOTS, pools.MEMO.itemsize),
+    (pools.PARTS, pools.PART.itemsize), (pools.DISPATCH_SLOTS, pools.DISPATCH.itemsize),
+    (pools.RUNS, pools.RUN.itemsize), (pools.BUNDLES, pools.BUNDLE.itemsize), (pools.BUNDLE_CALLEES, 4),
+    (pools.MEMBERS, pools.MEMBER.itemsize), (pools.GROUP_SLOTS, pools.GROUP.itemsize),
+    (pools.EDGES, pools.EDGE.itemsize), (pools.PREDECESSORS, pools.PREDECESSOR.itemsize),
+    (pools.NODES, pools.NODE.itemsize), (pools.PASSAGES, pools.PASSAGE.itemsize), (pools.USES, pools.USE.itemsize),
+    (pools.CALLS, pools.CALL.itemsize),
+)  # fmt: skip
+
 
 def int32(values: Int32) -> Int32:
     """Returns `values` as the kernel takes them."""
@@ -195,13 +206,8 @@ class KernelSolver:
 
     def statistics(self) -> Statistics:
         count = self._state.counters
-        size = (
-            12 * int(count[pools.WORDS]) + pools.SET.itemsize * int(count[pools.SETS])
-            + 16 * int(count[pools.MEMO_SLOTS]) + 8 * int(count[pools.PARTS])
-            + 24 * int(count[pools.DISPATCH_SLOTS]) + 48 * int(count[pools.BUNDLES]) + 4 * int(count[pools.BUNDLE_CALLEES]) + 8 * int(count[pools.MEMBERS]) + 12 * int(count[pools.GROUP_SLOTS]) + 8 * int(count[pools.RUNS]) + 8 * int(count[pools.EDGES]) + pools.NODE.itemsize * int(count[pools.NODES])
-            + 24 * int(count[pools.PASSAGES]) + 16 * int(count[pools.USES]) + 16 * int(count[pools.CALLS])
-            + int(count[pools.MASKS]) * max(4096, int(count[pools.OBJECTS]) >> 3)
-        )  # fmt: skip
+        masks = int(count[pools.MASKS]) * max(4096, int(count[pools.OBJECTS]) >> 3)
+        size = masks + sum(width * int(count[pool]) for pool, width in _WIDTHS)
         return Statistics(
             int(count[pools.NODES]), int(count[pools.OBJECTS]), int(count[pools.TRACKED]), int(count[pools.REACHED]),
             int(count[pools.CALLS]), int(count[pools.STEPS]), size,
