@@ -98,6 +98,7 @@ class Constraints:
         self.parameters, self.variables = IdMap(), IdMap()  # their numbers, by the id of a method
         self.heap, self.sites = Heap(solver.tracked_from), SiteTable()
         self.batches: list[Facts] = []
+        self._class_objects: dict[int, int] = {}
         self.static_fields = IdMap()
         self.on_sites: Callable[[Facts, int], Int32] = lambda *_: np.empty(0, np.int32)
         self.opaque: Callable[[Int32], NDArray[np.bool_]] = lambda callees: np.zeros(callees.size, bool)
@@ -157,9 +158,11 @@ class Constraints:
 
     def class_object(self, type_: int) -> int:
         """Returns the class object of a type."""
-        if type_ >= self._types:
-            self.synchronise()
-        return int(self.solver.class_objects(np.array([type_], np.int32))[0])
+        if type_ not in self._class_objects:
+            if type_ >= self._types:
+                self.synchronise()
+            self._class_objects[type_] = int(self.solver.class_objects(np.array([type_], np.int32))[0])
+        return self._class_objects[type_]
 
     def class_types(self, objects: Int32) -> Int32:
         """Returns the type that each object is the class object of; -1 if it is none that the solver made."""

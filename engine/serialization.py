@@ -24,6 +24,7 @@ from itertools import takewhile
 import numpy as np
 
 from cypher import schema
+from cypher.growing import Growing
 from cypher.program import ACC_STATIC, ENUM, JDK, PRIVATE
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
@@ -32,7 +33,6 @@ from engine.layout import superclasses
 from engine.models import Models, SiteCall, SiteModel
 from engine.reflection.names import class_of_descriptor
 from engine.solver import Solver
-from loader.csr import Growing
 
 SERIALIZABLE, EXTERNALIZABLE = "java/io/Serializable", "java/io/Externalizable"
 INPUT, OUTPUT = "java/io/ObjectInputStream", "java/io/ObjectOutputStream"

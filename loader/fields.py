@@ -6,9 +6,10 @@ from bisect import bisect_right
 
 import numpy as np
 
+from cypher.growing import Growing
 from cypher.program import PHANTOM
 from cypher.schema import NONE, Int32
-from loader.csr import Growing, look_up
+from loader.csr import look_up
 from loader.hierarchy import Types
 from loader.part import Part
 

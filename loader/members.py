@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cypher.growing import Growing
 from cypher.program import (
     ABSTRACT,
     ACC_STATIC,
@@ -20,7 +21,7 @@ from cypher.program import (
     TypeRows,
 )
 from cypher.schema import NONE, Int32, Int64
-from loader.csr import Growing, spans
+from loader.csr import spans
 from loader.hierarchy import MADE, Types
 from loader.names import INITIALISER, package_of
 from loader.overriding import Overriding
