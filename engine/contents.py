@@ -22,7 +22,6 @@ from cypher.schema import NONE, STATIC, Facts, Int32, Rows
 from engine import heap
 from engine.layout import reference_fields
 from engine.models import SiteCall, calls_at
-from engine.sets import places_by_value
 from engine.solver import int32
 
 if TYPE_CHECKING:
@@ -341,34 +340,44 @@ class Contents:
 
     def observe(self, pointers: Int32, objects: Int32) -> None:
         """Enters what came to results of calls: that a receiver may be open, or iterators."""
-        for pointer, places in places_by_value(pointers):
-            found = self._returned.pop(pointer, None)
-            if found:
-                self._constraints.add(schema.Assign, *found)
-            if pointer in self._iterators:
-                listed = objects[places]
-                for type_, alike in places_by_value(self._constraints.solver.types_of(listed)):
-                    self._enter_iterators(pointer, listed[alike], type_)
+        came = dict.fromkeys(pointers.tolist())
+        for found in filter(None, (self._returned.pop(each, None) for each in came)):
+            self._constraints.add(schema.Assign, *found)
+        walking = np.isin(pointers, np.array([each for each in came if each in self._iterators], np.int32))
+        if walking.any():
+            pointers, objects = pointers[walking], objects[walking]
+            self._enter_iterators(pointers, objects, self._constraints.solver.types_of(objects))
 
-    def _enter_iterators(self, returned: int, objects: Int32, type_: int) -> None:
-        """Has a call return an iterator of its own in place of those of a type of the JDK's, and others as they are."""
-        constraints, call = self._constraints, self._iterators[returned]
-        if not self._confined.is_of_jdk(type_):
-            for obj in objects.tolist():
-                constraints.put(call.result, obj)
-        elif (returned, type_) not in self._made:
-            self._made.add((returned, type_))
-            iterator, at = constraints.fresh(), (call.method, call.offset)
-            own = int(constraints.solver.add_objects(int32([type_])))
-            constraints.heap.add(own, 1, heap.ALLOCATED, type_, *at)
-            constraints.put(iterator, own)
-            constraints.put(call.result, own)
-            alike = constraints.fresh()  # (others lack these fields)
-            constraints.add(schema.Cast, *at, returned, type_, alike)
-            for field in reference_fields(self._program, type_):
-                self._copy(call, alike, field, iterator)
-            for name in ("value", "next"):
-                self._copy(call, call.argument(0), self._fields[name], iterator)
+    def _enter_iterators(self, returned: Int32, objects: Int32, types: Int32) -> None:
+        """Has calls return iterators of their own in place of those of a type of the JDK's, and others as they are."""
+        constraints = self._constraints
+        other = ~_each(self._confined.is_of_jdk, types)
+        for pointer, obj in zip(returned[other].tolist(), objects[other].tolist(), strict=True):
+            constraints.put(self._iterators[pointer].result, obj)
+        pairs = dict.fromkeys(zip(returned[~other].tolist(), types[~other].tolist(), strict=True))
+        fresh = [each for each in pairs if each not in self._made]
+        if not fresh:
+            return
+        self._made.update(fresh)
+        own_types = int32(type_ for _, type_ in fresh)
+        calls = [self._iterators[pointer] for pointer, _ in fresh]
+        first = int(constraints.solver.add_objects(own_types))
+        methods, offsets = int32(each.method for each in calls), int32(each.offset for each in calls)
+        constraints.heap.add(first, len(fresh), heap.ALLOCATED, own_types, methods, offsets)
+        for own, (pointer, type_), call in zip(range(first, first + len(fresh)), fresh, calls, strict=True):
+            self._make_iterator(pointer, call, own, type_)
+
+    def _make_iterator(self, returned: int, call: SiteCall, own: int, type_: int) -> None:
+        """Has a call return an iterator of its own, with the fields of those of a type that its bodies return."""
+        constraints, at = self._constraints, (call.method, call.offset)
+        iterator, alike = constraints.fresh(), constraints.fresh()
+        constraints.put(iterator, own)
+        constraints.put(call.result, own)
+        constraints.add(schema.Cast, *at, returned, type_, alike)  # (others lack these fields)
+        for field in reference_fields(self._program, type_):
+            self._copy(call, alike, field, iterator)
+        for name in ("value", "next"):
+            self._copy(call, call.argument(0), self._fields[name], iterator)
 
     def _copy(self, call: SiteCall, source: int, field: int, target: int) -> None:
         """Has `target.field` hold what `source.field` does."""

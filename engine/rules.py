@@ -54,29 +54,34 @@ class Table(Generic[Row]):
                 index[key_of(row)].append(row)
         return fresh
 
-    def where(self, **columns: object) -> Sequence[Row]:
-        """Returns the rows whose columns have these values."""
-        names = tuple(columns)
+    def by(self, *names: str) -> dict[Any, list[Row]]:
+        """Returns the rows by their values in these columns, for one column by its value."""
         known = self._indices.get(names)
         if known is None:
             key_of = operator.attrgetter(*names)
             known = self._indices[names] = key_of, defaultdict(list)
             for row in self._rows:
                 known[1][key_of(row)].append(row)
+        return known[1]
+
+    def where(self, **columns: object) -> Sequence[Row]:
+        """Returns the rows whose columns have these values."""
         values = tuple(columns.values())
-        return known[1].get(values[0] if len(values) == 1 else values, ())
+        return self.by(*columns).get(values[0] if len(values) == 1 else values, ())
 
 
 def joined(left: Table[Row], right: Table[Other], **columns: str) -> Iterator[tuple[Row, Other]]:
     """Yields the pairs of rows in which a column of `left` equals one of `right`: `joined(calls, objects, receiver="pointer")`."""
     ((ours, theirs),) = columns.items()
     if len(left) <= len(right):
+        others = right.by(theirs)
         for row in left:
-            for other in right.where(**{theirs: getattr(row, ours)}):
+            for other in others.get(getattr(row, ours), ()):
                 yield row, other
     else:
+        rows = left.by(ours)
         for other in right:
-            for row in left.where(**{ours: getattr(other, theirs)}):
+            for row in rows.get(getattr(other, theirs), ()):
                 yield row, other
 
 
@@ -89,7 +94,7 @@ def concerned(rows: Table[Row], asked: Sequence[Table[Any]], column: str) -> Ite
     if grown is None:
         yield from rows
     else:
-        for value in dict.fromkeys(getattr(row, column) for row in grown):
+        for value in grown.by(column):
             yield from rows.where(**{column: value})
 
 
