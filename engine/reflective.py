@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -648,8 +648,7 @@ class Reflection:
         if operand not in self._dependents[site]:
             self._dependents[site].add(operand)
             for relation in _FOUND:
-                for row in self.rules.tables[relation].where(site=site):
-                    self._pass_on(operand, row)
+                self._pass_on([operand], self.rules.tables[relation].where(site=site))
 
     def _classes_of(self, site: int) -> list[int]:
         """Returns the types of the objects whose class the call of getClass asks for."""
@@ -661,11 +660,15 @@ class Reflection:
             self._classes[site] = objects.size, types
         return types
 
-    def _pass_on(self, operand: Any, row: tuple[Any, ...]) -> None:
-        """Shows the rules that what a site found comes to `operand` by direct flow."""
-        arrives = _FOUND.get(type(row))
-        if arrives is not None:
-            self._arrive(arrives(operand, row[0]) if arrives is rel.UnknownAt else arrives(operand, *row[1:]))
+    def _pass_on(self, operands: Iterable[Any], rows: Sequence[Any]) -> None:
+        """Shows the rules that what a site found comes to operands by direct flow."""
+        classes = [row.type for row in rows if type(row) is rel.ClassObject]
+        others = [row for row in rows if type(row) is not rel.ClassObject]
+        for operand in operands:
+            self._arrive_classes(operand, classes)
+            for row in others:
+                arrives, columns = _FOUND[type(row)], row[1:]
+                self._arrive(arrives(operand, *(columns if arrives is not rel.UnknownAt else (row.site,))))
 
     def tells_classes(self, pointer: int, site: int) -> bool:
         """Returns whether the classes that the call of getClass at `site` returns resolve the operand at `pointer`."""
@@ -691,12 +694,15 @@ class Reflection:
         arrived, self._arrived = self._arrived, defaultdict(list)
         self.rules.add(arrived)
         derived = self.rules.derive()
+        found: dict[int, list[Any]] = defaultdict(list)
         for each in derived:
             effect = self.on_derived.get(each.rule.head)
             if effect is not None:
                 effect(each.row)
                 site = self.handles.site_of(each.row[0])
                 self.derivations.append(Derivation(each.rule, (site, *each.row[1:])))
-            for operand in self._dependents.get(each.row[0], ()):
-                self._pass_on(operand, each.row)
+            if each.rule.head in _FOUND and each.row[0] in self._dependents:
+                found[each.row[0]].append(each.row)
+        for site, rows in found.items():
+            self._pass_on(self._dependents[site], rows)
         return bool(derived or self._arrived)
