@@ -1,7 +1,7 @@
 """The call graph on the fly: which methods a call runs, and the copy edges between it and these.
 
 Calls of one signature that run the same methods share their edges: a bundle has a node for each parameter, for what is
-returned and for what is thrown, between those calls and these methods. The first of them does without.
+returned and for what is thrown, between those calls and these methods. It is made for the second of them.
 """
 
 from __future__ import annotations

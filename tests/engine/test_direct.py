@@ -55,7 +55,7 @@ def method_of(variable: int) -> int | None:
 
 def naive(
     steps: Steps, made_by: list[int], stores: set[tuple[int, int]], arguments: set[tuple[int, int]],
-    calls: set[tuple[int, int]], outside: set[int], operand: int, everywhere: bool,
+    calls: set[tuple[int, int]], cut: set[int], outside: set[int], operand: int, everywhere: bool,
 ) -> set[tuple[int, int]]:  # fmt: skip
     """Returns the origins of an operand, state by state."""
 
@@ -67,7 +67,7 @@ def naive(
                 yield value, context
             elif kind == FIELD:
                 yield from ((source, ()) for field, source in stores if field == value)
-            elif kind == RESULT:
+            elif kind == RESULT and value not in cut:
                 yield from (
                     (callee * STEP + 1, (*context, value)[-3:]) for site, callee in calls if site == value
                 )
@@ -130,13 +130,14 @@ def batch_of(
     st.sets(st.tuples(fields, variables), max_size=4),
     st.sets(st.tuples(sites, variables), max_size=8),
     st.sets(st.tuples(sites, methods), max_size=8),
+    st.sets(sites, max_size=2),
     st.sets(methods, max_size=2),
     st.lists(methods, min_size=METHODS * STEP, max_size=METHODS * STEP),
     st.sampled_from([lambda _: True, lambda row: sum(row) % 2 == 0]),
 )
 def test_search_agrees_with_the_rules(
     steps: Steps, stores: set[tuple[int, int]], arguments: set[tuple[int, int]], calls: set[tuple[int, int]],
-    outside: set[int], makers: list[int], at_first: Callable[[tuple[int, ...]], bool],
+    cut: set[int], outside: set[int], makers: list[int], at_first: Callable[[tuple[int, ...]], bool],
 ) -> None:  # fmt: skip
     """Two searches, of the rows that are there `at_first` and of all."""
     limits = {COPY: METHODS * STEP, TEXT: 16, RESULT: SITES, FIELD: FIELDS}
@@ -146,16 +147,16 @@ def test_search_agrees_with_the_rules(
     owners = [method_of(variable) for variable in range(METHODS * STEP)]
     made_by = [chosen if owner is None else owner for owner, chosen in zip(owners, makers, strict=True)]
     flow = DirectFlow(lambda _: True, lambda asked: ~np.isin(asked, sorted(outside)))
-    none = np.zeros(SITES, bool)
     some_steps = {row for row in steps if at_first(row)}
     some_stores = {row for row in stores if at_first(row)}
     some_calls = {row for row in calls if at_first(row)}
+    some_cut = {site for site in cut if at_first((site,))}
     # (a site comes with all its arguments)
     some = batch_of(some_steps, made_by, some_stores, arguments)
     rest = batch_of(steps - some_steps, made_by, stores - some_stores, set())
-    for batch, known_steps, known_stores, known_calls in (
-        (some, some_steps, some_stores, list(some_calls)),
-        (rest, steps, stores, [*some_calls, *(calls - some_calls)]),
+    for batch, known_steps, known_stores, known_calls, known_cut in (
+        (some, some_steps, some_stores, list(some_calls), some_cut),
+        (rest, steps, stores, [*some_calls, *(calls - some_calls)], cut),
     ):
         flow.add([batch])
         solver: Any = Reached(known_calls)
@@ -163,10 +164,18 @@ def test_search_agrees_with_the_rules(
             solver,
             np.ones(METHODS, np.int32),
             np.full(METHODS, WIDTH, np.int32),
-            none,
+            np.isin(np.arange(SITES), sorted(known_cut)),
             lambda callees: np.zeros(callees.size, bool),
         )
         for operand, everywhere in product(range(METHODS * STEP), (False, True)):
             assert flow.origins(operand, everywhere)[0] == naive(
-                known_steps, made_by, known_stores, arguments, set(known_calls), outside, operand, everywhere
+                known_steps,
+                made_by,
+                known_stores,
+                arguments,
+                set(known_calls),
+                known_cut,
+                outside,
+                operand,
+                everywhere,
             )
