@@ -170,7 +170,7 @@ class Serialization:
         targets = self._targets.view
         led = np.isin(self._sources.view[before:], self._read_to)
         following = np.concatenate((np.array(self._results, np.int32), targets[before:][led]))
-        while (following := np.setdiff1d(following, self._read_to)).size:
+        while (following := np.setdiff1d(following[following >= 0], self._read_to)).size:
             self._read_to = np.union1d(self._read_to, following)
             following = targets[np.isin(self._sources.view, following)]
         for type_ in np.unique(self._cast_to.view[np.isin(self._cast_from.view, self._read_to)]).tolist():
