@@ -12,6 +12,7 @@ Rows are added all the time, but hardly ever where a search passes: an operand i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -65,7 +66,7 @@ class DirectFlow:
     ) -> None:
         self._follows: dict[int, bool] = {}
         self._ask, self._inside = follows, inside
-        self._added: dict[str, list[Int32]] = {name: [] for name in Added._fields}  # since the last update
+        self._added: dict[str, list[Int32]] = defaultdict(list)  # by column, since the last update
         self._states: Seen = new_seen(STATES)
         self._found: Seen = new_seen(STATES)
         self._index = no_index()
@@ -88,7 +89,7 @@ class DirectFlow:
 
     def _add(self, **columns: NDArray[Any]) -> None:
         for name, column in columns.items():
-            self._added[name].append(column.astype(np.int32))
+            self._added[name].append(column.astype(np.int32, copy=False))
 
     def _add_stores(self, stores: Rows) -> None:
         kept = self._followed(stores.field) & (stores.source >= 0)
@@ -127,9 +128,8 @@ class DirectFlow:
 
         self._add_calls(solver, opaque)
         self._add_reached(solver, variables)
-        self._add(recut=np.flatnonzero(_padded(self._index.cut, cut.size) != cut))
-        added = Added(*map(_joined, self._added.values()))
-        self._added = {name: [] for name in Added._fields}
+        added = Added(*(_joined(self._added[name]) for name in Added._fields))
+        self._added.clear()
         self._index = with_room(
             self._index,
             added,
@@ -138,9 +138,10 @@ class DirectFlow:
             cut.size,
             parameters.size,
         )
+        recut = np.flatnonzero(self._index.cut[: cut.size] != cut).astype(np.int32)
         self._index.cut[: cut.size] = cut
         self._index.parameters[: parameters.size] = parameters
-        paths.extend(self._index, added)
+        paths.extend(self._index, added._replace(recut=recut))
         changed = self._index.touched == self._index.fill[ROUND]
         for searched, (passed, _) in list(self._origins.items()):
             if changed[passed].any():
@@ -188,8 +189,3 @@ class DirectFlow:
 def _joined(parts: Sequence[Int32]) -> Int32:
     """Returns all parts of a column as one."""
     return np.concatenate((np.empty(0, np.int32), *parts))
-
-
-def _padded(column: Int32, size: int) -> Int32:
-    """Returns `size` numbers of a column, 0 where it has none."""
-    return np.concatenate((column[:size], np.zeros(max(size - column.size, 0), np.int32)))

@@ -97,5 +97,5 @@ def test_calls_of_the_same_methods(late: bool) -> None:
     assert edges <= 16 * MANY  # not 3 * MANY * MANY
 
 
-def test_a_call_with_others_and_one_alone() -> None:
+def test_a_call_alone() -> None:
     assert run(kernel(), late=False, sites=1) == run(ReferenceSolver(OBJECT, CLASS), late=False, sites=1)
