@@ -112,9 +112,13 @@ def rank_nodes(graph: Graph, count: Counters, component: Keys, order: Keys, foun
 
 @compiled_allocating
 def compact_edges(graph: Graph, count: Counters) -> None:
-    """Maps targets to representatives; drops edges to the node itself and repeated unconditional ones."""
+    """Maps targets to representatives; drops edges to the node itself and most repeated ones.
+
+    What is kept of repeated ones are those to one target whose conditions alternate.
+    """
     node, edge = graph.node, graph.edge
     seen = np.full(count[NODES], -1, np.int32)
+    seen_on = np.zeros(count[NODES], np.int32)
     total = 0
     for which in range(count[NODES]):
         if node[which].edges == 0:
@@ -126,10 +130,10 @@ def compact_edges(graph: Graph, count: Counters) -> None:
             condition = edge[at].filter
             if target == which:
                 continue
-            if condition == 0:
-                if seen[target] == which:
-                    continue
-                seen[target] = which
+            if seen[target] == which and seen_on[target] == condition:
+                continue
+            seen[target] = which
+            seen_on[target] = condition
             edge[kept].target = target
             edge[kept].filter = condition
             kept += 1

@@ -123,6 +123,22 @@ def test_many_edges_on_one_condition() -> None:
     assert conditional == 2 * 2  # the first edge on each condition, and that to its passage
 
 
+def test_edges_on_one_condition_from_nodes_that_become_one() -> None:
+    solver = made(least=0)
+    sources, texts = of_type(solver, TEXT)
+    _, others = of_type(solver, OBJECT)
+    target = pointers(solver, 1)
+    solver.cast(sources, repeated(TEXT), repeated(int(target[0])))
+    solver.new(sources, texts)
+    solver.new(sources, others)
+    solve(solver)
+    assert edges(solver) == MANY
+    solver.assign(sources, np.roll(sources, 1))
+    solve(solver)
+    assert sets(solver, target) == [texts.tolist()]
+    assert edges(solver) == 1
+
+
 def test_an_array_takes_what_its_element_type_admits() -> None:
     solver = made()
     base, source = solver.add_pointers(1), solver.add_pointers(1)
