@@ -18,6 +18,7 @@ from engine.reflection.api import Api
 from engine.reflection.names import class_of_descriptor
 from engine.sites import REFLECTION
 
+_CLASS = f"L{CLASS};"
 INVOCATION_TARGET = "java/lang/reflect/InvocationTargetException"
 
 
@@ -40,6 +41,7 @@ class Effects:
         self._loaded: dict[tuple[int, int], int] = {}
         self._inner: dict[int, int] = {}
         self._lists: dict[int, int] = {}
+        self._unknown_classes: dict[str, int] = {}  # by descriptor, the pointer to what it describes
         self._copies: dict[int, int] = {}  # by class of member objects, the pointer to them all
         self.by_head: dict[type, Callable[[Any], None]] = {
             rel.ClassObject: self._return_class,
@@ -66,7 +68,8 @@ class Effects:
     def _copies_of(self, type_: int) -> int:
         """Returns the pointer to all member objects of a class: copies of what the library keeps, which is one of them.
 
-        It asks what they are copies of (java.lang.reflect, `root`).
+        It asks what they are copies of (java.lang.reflect, `root`), and which classes their declarations name, which is not
+        known here.
         """
         if type_ not in self._copies:
             constraints, kept = self._constraints, self._constraints.fresh()
@@ -74,9 +77,26 @@ class Effects:
             for pointer in (kept, copies):
                 constraints.put(pointer, constraints.generic(type_))
             for field in self._program.fields_of(type_):
-                if self._program.name_of_field(field)[1] == "root":
+                _, name, descriptor = self._program.name_of_field(field)
+                if name == "root":
                     constraints.add(schema.Store, NONE, NONE, kept, field, copies)
+                elif descriptor in (_CLASS, f"[{_CLASS}"):
+                    constraints.add(schema.Store, NONE, NONE, self._unknown_class(descriptor), field, copies)
         return self._copies[type_]
+
+    def _unknown_class(self, descriptor: str) -> int:
+        """Returns the pointer to an unknown class, or to an array of one."""
+        if descriptor not in self._unknown_classes:
+            constraints = self._constraints
+            pointer = self._unknown_classes[descriptor] = constraints.fresh()
+            if descriptor == _CLASS:
+                constraints.put(pointer, constraints.object(heap.UNKNOWN, self._program.type_named(CLASS)))
+            else:
+                constraints.put(
+                    pointer, constraints.object(heap.REFLECTIVE, self._program.type_named(descriptor))
+                )
+                constraints.add(schema.ArrayStore, NONE, NONE, self._unknown_class(_CLASS), NONE, pointer)
+        return self._unknown_classes[descriptor]
 
     def supplies(self, each: Api, call: SiteCall) -> bool:
         """Returns whether the rules alone say what a call returns.

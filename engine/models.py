@@ -393,16 +393,24 @@ class Models:
 
     def _return_something(self, body: Body) -> None:
         """A native method returns a new object of its return type, if that is a class that has instances."""
+        descriptor = self._constraints.program.name_of_method(body.method)[2].rpartition(")")[2]
+        self._make(body.method, descriptor, body.returned)
+
+    def _make(self, method: int, descriptor: str, pointer: int) -> None:
+        """Puts a new object that a native method makes to a pointer; if it is an array, it has an element."""
         constraints = self._constraints
         program = constraints.program
-        descriptor = program.name_of_method(body.method)[2].rpartition(")")[2]
         type_ = class_of_descriptor(program, descriptor)
         if type_ < 0 or descriptor == f"L{OBJECT};":
             return
         if descriptor[0] == "L" and program.flags_of_type(type_) & (ABSTRACT | INTERFACE):
             return
         kind = heap.UNKNOWN if type_ in self._metatypes else heap.NATIVE
-        constraints.put(body.returned, constraints.object(kind, type_, body.method))
+        constraints.put(pointer, constraints.object(kind, type_, method))
+        if descriptor.startswith(("[L", "[[")):
+            elements = constraints.fresh()
+            self._make(method, descriptor[1:], elements)
+            constraints.add(schema.ArrayStore, method, 0, elements, NONE, pointer)
 
     def is_modelled(self, method: int) -> bool:
         """Returns whether a model says what a method does, or what its calls do."""

@@ -53,6 +53,8 @@ from engine.kernel.words import ONE, ZERO, bits, lowest_bit
 FIXPOINT, PAUSED, EXHAUSTED = range(3)
 # A node is late if more edges lead from it.
 MANY_EDGES = 32
+# So many methods that are reached wait for their facts until nothing else is left to do: asking takes its time, too.
+FEW_METHODS = 50
 
 
 @compiled
@@ -178,9 +180,9 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
     Nodes from which many edges lead are late: they wait until nothing else is left to do, so that what they pass on
     goes over their edges in few steps.
 
-    Returns FIXPOINT, PAUSED (over `budget` words of work, or reached methods lack their facts: more than
-    `waiting`, or any at the end of a sweep) or EXHAUSTED (a pool is full). Cycles are collapsed when new edges
-    exceed `ratio` of all, and `least`.
+    Returns FIXPOINT, PAUSED (over `budget` words of work, or reached methods lack their facts: more than `waiting`, more
+    than FEW_METHODS at the end of a sweep, or any when nothing but what is late is left to do) or EXHAUSTED (a pool is
+    full). Cycles are collapsed when new edges exceed `ratio` of all, and `least`.
     """
     graph, count = state.graph, state.counters
     reached = count[REACHED]
@@ -223,7 +225,7 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
             count[CURSOR] = 0
             count[TAKES_LATE] = 0
             count[SWEEPS] += 1
-            if count[REACHED] > reached:
+            if count[REACHED] - reached > FEW_METHODS:
                 return PAUSED
             continue
         bit = lowest_bit(graph.dirty[word])
