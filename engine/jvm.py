@@ -147,9 +147,9 @@ MODELS: tuple[Model, ...] = (
     ),
     Model(
         "native methods",
-        "return a new object of their type and do nothing else, unless one of the above is about them",
+        "return a new object of their type, an array with an element, and do nothing else, unless one of the above is about them",
         "JLS 8.4.3.4",
-        "NativeMethod",
+        "NativeMethod ClassesOfDeclarations",
     ),
 )
 

@@ -397,7 +397,10 @@ class Models:
         self._make(body.method, descriptor, body.returned)
 
     def _make(self, method: int, descriptor: str, pointer: int) -> None:
-        """Puts a new object that a native method makes to a pointer; if it is an array, it has an element."""
+        """Puts a new object that a native method makes to a pointer.
+
+        If it is an array, it has an element; in its fields are classes and members, of which nothing is known.
+        """
         constraints = self._constraints
         program = constraints.program
         type_ = class_of_descriptor(program, descriptor)
@@ -410,7 +413,14 @@ class Models:
         if descriptor.startswith(("[L", "[[")):
             elements = constraints.fresh()
             self._make(method, descriptor[1:], elements)
-            constraints.add(schema.ArrayStore, method, 0, elements, NONE, pointer)
+            constraints.add(schema.ArrayStore, method, NONE, elements, NONE, pointer)
+        elif kind == heap.NATIVE:
+            for field in program.fields_of(type_):
+                described = program.name_of_field(field)[2]
+                if class_of_descriptor(program, described) in self._metatypes:
+                    held = constraints.fresh()
+                    self._make(method, described, held)
+                    constraints.add(schema.Store, method, NONE, held, field, pointer)
 
     def is_modelled(self, method: int) -> bool:
         """Returns whether a model says what a method does, or what its calls do."""
