@@ -35,7 +35,11 @@ class Place(NamedTuple):
     offset: int
 
     def __str__(self) -> str:
-        where = f"{self.file}:{self.line}" if self.line >= 0 else f"{self.file}, offset {self.offset}"
+        where = self.file
+        if self.line >= 0:
+            where += f":{self.line}"
+        elif self.offset >= 0:
+            where += f", offset {self.offset}"
         return f"{self.method.partition('(')[0]} ({where})" if self.method else "the JVM"
 
 

@@ -250,12 +250,14 @@ class Chains:
 
     def _by_native(self, pointer: int, obj: int) -> Origin | None:
         objects = self._flow.evidence.objects
-        if int(objects.kind[obj]) not in (heap.NATIVE, heap.UNKNOWN):
+        kind, made_by = int(objects.kind[obj]), int(objects.method[obj])
+        if kind not in (heap.NATIVE, heap.UNKNOWN):
             return None
         owner = self._flow.method_of(pointer)
         if owner is None or owner[1] != self._flow.parameters_of(owner[0]):
             return None
-        if int(objects.method[obj]) not in (NONE, owner[0]) or int(objects.offset[obj]) != NONE:
+        shared = kind == heap.NATIVE and made_by == NONE  # by the native methods that return such an object
+        if not (shared or made_by == owner[0]) or int(objects.offset[obj]) != NONE:
             return None
         put = Fact("PointsTo", (pointer, obj))
         return Origin(NATIVE, pointer, owner[0], 0, (put,), callee=owner[0])

@@ -52,6 +52,7 @@ needs_jdk = pytest.mark.skipif(JAVAC is None or JAVA is None, reason="needs java
 needs_command = pytest.mark.skipif(
     importlib.util.find_spec("cli.main") is None, reason="needs the command line"
 )
+together = pytest.mark.skipif(bool(os.environ.get(SEPARATE)), reason="asks the run of all fixtures together")
 each_fixture = pytest.mark.parametrize("fixture", FIXTURES, ids=[each.name for each in FIXTURES])
 
 
@@ -218,14 +219,20 @@ def test_explanations_lead_from_sources_to_arguments(classes: Path) -> None:
         check_explanation(rows, site.site, explained)
 
 
+@pytest.fixture(scope="session")
+def run_of_all(classes: Path, graph_of: Callable[[Fixture, str], Graph]) -> Run:
+    """Returns the run of all fixtures together in mode `points-to`."""
+    graph_of(FIXTURES[0], "points-to")
+    return Run(classes.parent / "kernel-points-to-program-all")
+
+
 @needs_jdk
 @needs_command
-def test_what_is_missing_is_open(classes: Path) -> None:
+@together
+def test_what_is_missing_is_open(run_of_all: Run) -> None:
     """No call is said to be resolved that has a target at run time which is not found."""
-    analysed(classes, [each.name for each in FIXTURES], "points-to")
-    run = Run(classes.parent / "kernel-points-to-program-all")
     at: dict[tuple[str, int], set[str]] = defaultdict(set)
-    for site in rows_of_sites(run, everything=False):
+    for site in rows_of_sites(run_of_all, everything=False):
         at[source_of(site.caller.declaring), site.line].add(site.status)
     missing = {
         (expected.source, expected.line)
@@ -235,6 +242,23 @@ def test_what_is_missing_is_open(classes: Path) -> None:
     }
     closed = {place for place in missing if at.get(place) == {RESOLVED}}
     assert closed == {("RelatedClasses", 26)}  # (the class objects of primitive types are not derived)
+
+
+@needs_jdk
+@needs_command
+@together
+def test_only_native_methods_are_said_to_be_native(run_of_all: Run) -> None:
+    explainer = Explainer(run_of_all)
+    steps = [
+        step
+        for row in rows_of_sites(run_of_all, everything=False)
+        if source_of(row.caller.declaring) == "ClassesOfDeclarations"
+        for part in explainer.site(row.site, 3).parts
+        for step in part.steps
+    ]
+    native = {step.place.method.partition("(")[0] for step in steps if step.kind == "native"}
+    assert native == {"java.lang.Class.getDeclaringClass0"}
+    assert not [step for step in steps if "offset -1" in str(step.place)]
 
 
 @pytest.mark.slow
