@@ -153,7 +153,12 @@ class Analysis:
                 reflection.search()
                 self._serialization.extend(solver)
                 waiting = reflection.derive() or constraints.pending()
-                if not (waiting or reflection.take_bounded() or reflection.ask_casts()):
+                if not (
+                    waiting
+                    or reflection.take_bounded()
+                    or reflection.ask_casts()
+                    or reflection.specified.tell()
+                ):
                     return True
 
     def _activate(self, methods: Int32, firsts: Int32) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -33,7 +34,9 @@ _CALLS: dict[str, Any] = {
 class Specified:
     """`operands` has those of each reflective call of which a user has said what they are; `answered` are other calls.
 
-    What comes to an operand besides stays there: a specification adds targets, and never takes any.
+    What comes to an operand besides stays there: a specification adds targets, and never takes any. Names at reflective
+    calls come in when all else is done (`tell`): so what a mode without them finds is found with them, though searches
+    have limits.
     """
 
     def __init__(
@@ -44,9 +47,11 @@ class Specified:
         self._offsets = np.array(sorted(specification.offsets), np.int32)
         self.operands: dict[int, frozenset[str]] = {}
         self.answered: set[int] = set()
+        self._calls: list[tuple[Api, SiteCall]] = []
+        self._tells = False  # (else not yet: see `tell`)
 
     def enter(self, each: Api, call: SiteCall) -> None:
-        """Tells the rules what is specified for a reflective call."""
+        """Takes what is specified for a reflective call."""
         texts = self._specification.at(call.method, call.offset) if self._offsets.size else None
         if texts is None or each.role not in (*_CALLS, *_NAMED, api.FIELD_GET, api.FIELD_SET):
             return
@@ -54,11 +59,25 @@ class Specified:
         whole = [text for text in texts if each.role == api.GET_MEMBER and "." in text]
         settled = {NAME} if plain else {SUBJECT}
         self.operands[call.site] = frozenset(settled | ({NAME, SUBJECT} if whole or not texts else set()))
-        for text in texts:
+        self._calls.append((each, call))
+        if self._tells:
+            self.tell()
+
+    def tell(self) -> bool:
+        """Tells the rules what is specified for reflective calls, from now on at once; returns whether there was any."""
+        self._tells = True
+        calls, self._calls = self._calls, []
+        rows: dict[type, list[Any]] = defaultdict(list)
+        for each, call in calls:
+            for row in self._rows_at(each, call):
+                rows[type(row)].append(row)
+        return self._rules.add(rows)
+
+    def _rows_at(self, each: Api, call: SiteCall) -> Iterator[Any]:
+        for text in self._specification.at(call.method, call.offset) or ():
             if not self._names_something(each, text):
                 self._specification.absent(call.method, call.offset, text)
-            for row in self._rows(each, call, text):
-                self._rules.add({type(row): [row]})
+            yield from self._rows(each, call, text)
 
     def _names_something(self, each: Api, text: str) -> bool:
         """Returns whether a name that is specified at a call is that of a class or member in the program."""

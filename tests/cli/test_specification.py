@@ -174,6 +174,9 @@ def test_the_file_that_is_written_can_be_filled_in(
     assert set(found.values()) <= {"resolved", "resolved specification", "resolved correct-casts"}
     explained = heliograph("sites", "--run", tmp_path / "run").output
     assert "→ demo.Second.<init>()V" in explained
+    # What is specified comes in when all else is done: so no limit of a search makes the mode find less.
+    before, after = (Run(each).result.derived for each in (runs / "casts", tmp_path / "run"))
+    assert before == after[: len(before)] != after
 
 
 def test_a_report_reads_a_specification(
