@@ -393,7 +393,13 @@ class Explainer:
         named = self._phrases.origin(origin, premise.chain.obj)
         if origin.kind != chains.RULE:
             return named
-        return f"{named} returned here" if premise.because is None else named
+        if premise.because is not None:
+            return named
+        callee = int(self._result.sites.callee[origin.site])
+        if origin.relation != "ClassObject" or callee < 0:
+            return f"{named} returned here"
+        called = ".".join(self._names.method(callee).qualified.rsplit(".", 2)[-2:])
+        return f"the class object of {self._phrases.type_of(premise.chain.obj)} that {called} returns"
 
     def _elsewhere(self, origin: chains.Origin, step: Step) -> bool:
         """Returns whether the origin is not where the first step is, so that it gets a line of its own."""

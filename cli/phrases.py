@@ -53,6 +53,10 @@ class Phrases:
         """Returns the name of a type; a primitive one is `-ord` of its descriptor."""
         return shown(self._names.type(type_)) if type_ >= 0 else f"primitive type {chr(-type_)}"
 
+    def type_of(self, obj: int) -> str:
+        """Returns the name of the type that a class object stands for."""
+        return self._type(int(self._objects.payload[obj]))
+
     # --- origins
     def origin(self, origin: Origin, obj: int) -> str:
         """Returns what an object is, as the subject of a sentence."""
@@ -83,9 +87,7 @@ class Phrases:
                 else f"the unknown {type_.rpartition('.')[2].lower()}"
             )
         if kind == heap.CLASS_OBJECT:
-            return (
-                f"the class object of {self._type(int(self._objects.payload[obj]))}, which the JVM provides,"
-            )
+            return f"the class object of {self.type_of(obj)}, which the JVM provides,"
         type_ = self._type(int(self._objects.type[obj]))
         if kind == heap.ENTRY:
             return f"{type_} that the JVM or an unknown caller passes in"

@@ -86,6 +86,18 @@ class Program(Protocol):
     def interfaces_of(self, type_: int) -> Sequence[int]:
         """Returns the direct superinterfaces, in the order of the class file."""
 
+    def declaring_class_of(self, type_: int) -> int:
+        """Returns the class of which `type_` is a member, -1 for none."""
+
+    def enclosing_class_of(self, type_: int) -> int:
+        """Returns the class in whose body `type_` stands, as a member, local or anonymous class; -1 for none."""
+
+    def nest_host_of(self, type_: int) -> int:
+        """Returns the host of the nest to which `type_` belongs (JVMS 5.4.4), which may be itself."""
+
+    def member_classes_of(self, type_: int) -> Sequence[int]:
+        """Returns the member classes that `type_` declares."""
+
     def supertypes_of(self, type_: int) -> frozenset[int]:
         """Returns all supertypes, `type_` included."""
 

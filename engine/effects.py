@@ -106,9 +106,9 @@ class Effects:
         return each.cut and not (each.owner in api.LINKING and self._confined.covers_one(call.method))
 
     def give(self, site: int, objects: Iterable[int]) -> None:
-        """Has a site return objects, in an array if it lists members."""
+        """Has a site return objects, in an array if it lists them."""
         each, call = self.sites[site]
-        result = self._elements_of(each, call) if each.role == api.LIST_MEMBERS else call.result
+        result = self._elements_of(each, call) if each.lists else call.result
         if result >= 0:
             for obj in objects:
                 self._constraints.put(result, obj)
@@ -125,7 +125,9 @@ class Effects:
         return self._lists.get(call.site, NONE)
 
     def _return_class(self, row: rel.ClassObject) -> None:
-        if self._is_inside_jdk(row.site) and self._confined.confines(row.type):
+        if row.type < 0:
+            self.give(row.site, [self.metaobject("primitive", row.type, CLASS, heap.CLASS_OBJECT)])
+        elif self._is_inside_jdk(row.site) and self._confined.confines(row.type):
             self.give(row.site, [self._constraints.generic(self._program.type_named(CLASS))])
         else:
             self.give(row.site, [self._constraints.class_object(row.type)])

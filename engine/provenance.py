@@ -380,7 +380,9 @@ class Provenance:
     def _types(self) -> dict[str, int]:
         """The types of class literals and those that calls found, by internal name."""
         types = set(np.unique(self.flow.evidence.facts[schema.ClassConstant].type).tolist())
-        types |= {detail for relation, _, detail in self._derived if relation == "ClassObject"}
+        types |= {
+            detail for relation, _, detail in self._derived if relation == "ClassObject" and detail >= 0
+        }
         return {self._names.internal_type(type_): type_ for type_ in sorted(types)}
 
     def _unknown_premises(self, explained: ReflectiveSite, pointer: int) -> list[Premise]:

@@ -35,7 +35,6 @@ from engine.specified import Specified
 
 LOADER = "java/lang/ClassLoader"
 KNOWN_CLASSES = "known classes that class loaders of the program find"
-# Without rules, and in the JDK's code, these are analysed like any other method.
 _LIBRARY = (
     api.SERVICE,
     api.ANNOTATION,
@@ -45,6 +44,7 @@ _LIBRARY = (
     api.ALLOCATE,
     api.INITIALISE,
 )
+# In the JDK's code, these are analysed like any other method.
 _BY_BODY = (api.RELATED, api.ARRAY_NEW, api.LIST_MEMBERS)
 # What a site returns, and what then is at an operand that this comes to.
 _FOUND: dict[type, Any] = {
@@ -197,7 +197,7 @@ class Reflection:
                 declaring = self._program.name_of_method(callee)[0]
                 if self._loader in self._program.supertypes_of(declaring):
                     each = self._load_api
-            if each is None or (each.role in _BY_BODY and self._is_by_body(each, call)):
+            if each is None or (each.role in _BY_BODY and self._confined.covers_one(call.method)):
                 continue
             self._enter(each, call, callee)
             if each.cut and each.owner in api.LINKING:
@@ -251,9 +251,6 @@ class Reflection:
             for method, target in zip(methods.callee.tolist(), methods.target.tolist(), strict=True):
                 self._constraints.put(target, self._effects.method_object(method))
 
-    def _is_by_body(self, each: Api, call: SiteCall) -> bool:
-        return not self.follows(each.role) or self._confined.covers_one(call.method)
-
     def _note_exact_arguments(self, facts: Facts, sites: Int32) -> None:
         exact = facts.get(schema.ExactArgument)
         if exact is None:
@@ -269,7 +266,7 @@ class Reflection:
     def _enter(self, each: Api, call: SiteCall, callee: int) -> None:
         if each.role == api.LIST_MEMBERS:
             call = self._bound(each, call, Bounded(LISTED, LISTED_IN_ALL))
-        elif each.sort == "superclass":
+        elif each.role == api.RELATED and each.owner == CLASS and each.sort != "component":
             call = self._bound(each, call, Bounded(ASCENDED))
         self.sites[call.site] = each, call
         if not self.counts(each):

@@ -87,6 +87,14 @@ class Bootstrap(NamedTuple):
     arguments: tuple[int, ...]
 
 
+class Nesting(NamedTuple):
+    """Pool indexes of the class of which a class is a member, 0 for none, of the one that encloses it, and of its members."""
+
+    declaring: int
+    enclosing: int
+    members: list[int]
+
+
 class _Source:
     """What jawa reads from: the bytes of one class file and a position in them."""
 
@@ -385,6 +393,27 @@ class ClassFile(jawa.cf.ClassFile):  # type: ignore[misc]  # jawa has no types
             raise MalformedClass("CLS-ATTR", f"{name.decode()} is not two bytes long")
         data = self.pool.data
         return data[found[0]] << 8 | data[found[0] + 1]
+
+    def nesting(self) -> Nesting:
+        """Returns which class declares and which encloses this one, and its member classes (JVMS 4.7.6, 4.7.7)."""
+        declaring = enclosing = 0
+        members: list[int] = []
+        data, rows, name = self.pool.data, self.attributes.rows, self.name
+        start, end = self.attribute(b"InnerClasses", rows) or (0, 2)
+        if (end - start - 2) % 8:
+            raise MalformedClass("CLS-ATTR", "InnerClasses is cut off")
+        for place in range(start + 2, end, 8):
+            inner, outer = _pair(data, place)
+            if self.pool.class_name(inner) == name:
+                declaring = enclosing = outer
+            elif outer and self.pool.class_name(outer) == name:
+                members.append(inner)
+        found = self.attribute(b"EnclosingMethod", rows)
+        if found is not None:
+            if found[1] - found[0] != 4:
+                raise MalformedClass("CLS-ATTR", "EnclosingMethod is not four bytes long")
+            enclosing, _ = _pair(data, found[0])
+        return Nesting(declaring, enclosing, members)
 
     def bootstraps(self) -> list[Bootstrap]:
         """Returns the bootstrap methods of the class."""

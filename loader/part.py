@@ -19,6 +19,7 @@ _TABLE_OF = {
     "method_ref_type": "type", "method_ref_signature": "signature",
     "field_ref_type": "type", "field_ref_name": "text", "field_ref_descriptor": "text",
     "class_type": "type", "class_super": "type", "class_source": "text", "class_host": "type",
+    "class_declaring": "type", "class_enclosing": "type", "class_members": "type",
     "class_entry": "text", "class_interfaces": "type",
     "method_signature": "signature", "field_name": "text", "field_descriptor": "text",
     "bootstrap_method": "method_ref",

@@ -20,6 +20,7 @@ from loader.classfile import (
     Code,
     MalformedClass,
     Member,
+    Nesting,
     read_class,
     text_of,
 )
@@ -52,6 +53,7 @@ class _Class(NamedTuple):
     interfaces: list[int]
     source: int
     host: int
+    nesting: Nesting
     fields: list[_Declared]
     constants: list[int]
     methods: list[_Declared]
@@ -220,6 +222,7 @@ class _Translator:
             [pool.type(index) for index in file.interfaces],
             pool.text(source) if source else NONE,
             pool.type(host) if host else NONE,
+            self._nesting(file, pool),
             fields,
             [self._field_constant(file, pool, each.member) for each in fields],
             self._declared(pool, file.methods.rows),
@@ -232,6 +235,19 @@ class _Translator:
         except MalformedClass as problem:
             self.report(problem)
             return []
+
+    def _nesting(self, file: ClassFile, pool: Pool) -> Nesting:
+        """Returns which class stands in which, as types, -1 for none."""
+        try:
+            declaring, enclosing, members = file.nesting()
+            return Nesting(
+                pool.type(declaring) if declaring else NONE,
+                pool.type(enclosing) if enclosing else NONE,
+                [pool.type(each) for each in members],
+            )
+        except MalformedClass as problem:
+            self.report(problem)
+            return Nesting(NONE, NONE, [])
 
     def _declared(self, pool: Pool, members: list[Member]) -> list[_Declared]:
         text = pool.text
@@ -254,6 +270,7 @@ class _Translator:
         """Adds a class and its members to the tables."""
         file, tables = described.file, self.tables
         tables.add("interface", described.interfaces)
+        tables.add("member_class", described.nesting.members)
         annotations = described.annotations
         for declared, constant, types in zip(
             described.fields, described.constants, annotations.of_fields, strict=True
@@ -274,12 +291,15 @@ class _Translator:
                 file.version[0],
                 described.source,
                 described.host,
+                described.nesting.declaring,
+                described.nesting.enclosing,
                 self.symbols.texts[_modified(self.entry)],
                 len(described.interfaces),
                 len(described.fields),
                 len(described.methods),
                 len(described.bootstraps),
                 len(annotations.of_class),
+                len(described.nesting.members),
             ),
         )
         self._add_annotations(annotations)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cypher.schema import Diagnostic
 
 # Bump whenever the translation of a class file changes: it is part of every cache key.
-VERSION = 5
+VERSION = 6
 # States of `Unit.method_code`.
 NO_CODE, TRANSLATED, DROPPED = range(3)
 
@@ -83,6 +83,10 @@ class Unit:
     class_version: NDArray[np.int32]  # major
     class_source: NDArray[np.int32]  # text of SourceFile or -1
     class_host: NDArray[np.int32]  # type_ref of the nest host or -1
+    class_declaring: NDArray[np.int32]  # type_ref of the class of which it is a member or -1
+    class_enclosing: NDArray[np.int32]  # type_ref of the class in whose body it stands or -1
+    class_members_at: NDArray[np.int64]
+    class_members: NDArray[np.int32]  # type_refs of the member classes
     class_entry: NDArray[np.int32]  # text: entry name in the archive
     class_interfaces_at: NDArray[np.int64]
     class_interfaces: NDArray[np.int32]  # type_refs

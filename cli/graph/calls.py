@@ -161,7 +161,12 @@ class Calls:
             ("Class", {"ClassObject"}), ("Field", {"FieldObject", "ResolvedField"}),
             ("Method", {"MethodObject", "NewInstanceTarget", "ResolvedInvoke"}),
         ):  # fmt: skip
-            rows = [(row, each.detail) for row, each in enumerate(derived) if each.relation in relations]
+            # (primitive types have no nodes)
+            rows = [
+                (row, each.detail)
+                for row, each in enumerate(derived)
+                if each.relation in relations and each.detail >= 0
+            ]
             self._tables.add_edges(f"Derivation-DERIVES-{label}", *columns_of(rows))
 
     def _add_diagnostics(self) -> None:

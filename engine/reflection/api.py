@@ -14,6 +14,7 @@ CLASS, METHOD, CONSTRUCTOR, FIELD, ARRAY = (
     "java/lang/reflect/Field",
     "java/lang/reflect/Array",
 )
+EXECUTABLE, MEMBER = "java/lang/reflect/Executable", "java/lang/reflect/Member"
 HANDLE, VAR_HANDLE, METHOD_TYPE_CLASS, HANDLES, LOOKUP = (
     "java/lang/invoke/MethodHandle",
     "java/lang/invoke/VarHandle",
@@ -74,6 +75,11 @@ class Api(NamedTuple):
     returns: str = ""
     kind: int = 0
 
+    @property
+    def lists(self) -> bool:
+        """Whether it returns an array of what it finds."""
+        return self.role in (LIST_MEMBERS, RELATED) and ")[" in self.descriptor
+
 
 _STRING, _CLASSES, _OBJECT = "Ljava/lang/String;", "[Ljava/lang/Class;", "Ljava/lang/Object;"
 _HANDLE, _TYPE, _CLASS = f"L{HANDLE};", f"L{METHOD_TYPE_CLASS};", f"L{CLASS};"
@@ -107,8 +113,24 @@ API: tuple[Api, ...] = (
         for sort, owner in (("method", METHOD), ("constructor", CONSTRUCTOR), ("field", FIELD))
         for infix in ("", "Declared")
     ),
-    Api(CLASS, "getSuperclass", f"()L{CLASS};", RELATED, 0, sort="superclass"),
-    Api(CLASS, "getComponentType", f"()L{CLASS};", RELATED, 0, sort="component"),
+    *(
+        Api(owner, name, f"()L{CLASS};", RELATED, 0, sort=sort)
+        for owner, name, sort in (
+            (CLASS, "getSuperclass", "superclass"), (CLASS, "getComponentType", "component"),
+            (CLASS, "componentType", "component"), (CLASS, "arrayType", "array"), (CLASS, "getNestHost", "host"),
+            (CLASS, "getEnclosingClass", "enclosing"), (CLASS, "getDeclaringClass", "declaring"),
+            *((owner, "getDeclaringClass", "declaring") for owner in (METHOD, CONSTRUCTOR, FIELD, EXECUTABLE, MEMBER)),
+            (METHOD, "getReturnType", "type"), (FIELD, "getType", "type"),
+        )
+    ),
+    *(
+        Api(owner, name, f"()[L{CLASS};", RELATED, 0, sort=sort, returns=CLASS)
+        for owner, name, sort in (
+            (CLASS, "getInterfaces", "interfaces"), (CLASS, "getDeclaredClasses", "members"),
+            (CLASS, "getClasses", "public members"),
+            *((owner, "getParameterTypes", "parameters") for owner in (METHOD, CONSTRUCTOR, EXECUTABLE)),
+        )
+    ),
     Api(ARRAY, "newInstance", f"(L{CLASS};I){_OBJECT}", ARRAY_NEW, 0, cut=False),
     Api(ARRAY, "newInstance", f"(L{CLASS};[I){_OBJECT}", ARRAY_NEW, 0, cut=False),
     Api(CLASS, "newInstance", f"(){_OBJECT}", CLASS_NEW, 0),

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from cypher.program import INTERFACE, Program
+from cypher.program import INTERFACE, PUBLIC, Program
 from cypher.schema import NONE
-from engine.reflection.names import class_named, class_of_descriptor
+from engine.reflection.names import class_named, class_of_descriptor, parameter_descriptors
 from engine.reflection.papers import JAVA, LIVSHITS, SOLAR
 from engine.reflection.relations import (
     ClassAt,
     ClassObject,
+    FieldAt,
     ForName,
     InitialiseCall,
     InitialisedBy,
     Local,
+    MethodAt,
     RelatedCall,
     StringAt,
     UnknownAt,
@@ -82,29 +85,99 @@ def ensure_initialised(sites: Table[InitialiseCall], classes: Table[ClassAt]) ->
 def related_class(
     sites: Table[RelatedCall], classes: Table[ClassAt], program: Program
 ) -> Iterator[ClassObject]:
-    """Finds superclasses and component types of classes.
+    """Finds superclasses, superinterfaces and components of classes, and classes that stand in others.
 
     classObjects(i, u) :- calls(i, "Class.getSuperclass"), actual(i, 0, v), points-to(v, c), classObject(c, t),
-                          superclass(t, u).   Likewise `Class.getComponentType`.
+                          superclass(t, u).   Likewise `getInterfaces`, `getComponentType`, `arrayType`,
+                          `getDeclaringClass`, `getEnclosingClass`, `getNestHost`, `getDeclaredClasses` and `getClasses`.
     """
     for site, found in joined(sites, classes, receiver="pointer"):
-        related = _related(program, found.type, site.sort)
-        if related >= 0:
-            yield ClassObject(site.site, related)  # type: ignore[arg-type]
+        for related in _related(program, found.type, site.sort):
+            if related != NONE:
+                yield ClassObject(site.site, related)  # type: ignore[arg-type]
 
 
-def _related(program: Program, type_: int, sort: str) -> int:
+def _related(program: Program, type_: int, sort: str) -> Iterator[int]:
+    """Yields the classes that a class leads to, -1 for some that are none; a primitive type leads to its arrays only."""
     if type_ < 0:
-        return NONE
-    if sort == "superclass":
-        return NONE if program.flags_of_type(type_) & INTERFACE else program.superclass_of(type_)
-    name = program.name_of_type(type_)
-    return class_of_descriptor(program, name[1:]) if name.startswith("[") else NONE
+        if sort == "array":
+            yield program.type_named(f"[{chr(-type_)}")
+        return
+    match sort:
+        case "superclass":
+            yield NONE if program.flags_of_type(type_) & INTERFACE else program.superclass_of(type_)
+        case "component":
+            name = program.name_of_type(type_)
+            yield class_of_descriptor(program, name[1:]) if name.startswith("[") else NONE
+        case "array":
+            yield program.array_of(type_)
+        case "interfaces":
+            yield from program.interfaces_of(type_)
+        case "declaring":
+            yield program.declaring_class_of(type_)
+        case "enclosing":
+            yield program.enclosing_class_of(type_)
+        case "host":
+            yield program.nest_host_of(type_)
+        case "members":
+            yield from program.member_classes_of(type_)
+        case "public members":
+            yield from _public_members(program, type_)
+
+
+def _public_members(program: Program, type_: int) -> Iterator[int]:
+    """Yields the public member classes that a class has and inherits, and protected ones, which look the same."""
+    while type_ >= 0:
+        members = program.member_classes_of(type_)
+        yield from (each for each in members if program.flags_of_type(each) & PUBLIC)
+        type_ = program.superclass_of(type_)
+
+
+@rule("classesOfMethod", JAVA)
+def classes_of_method(
+    sites: Table[RelatedCall], methods: Table[MethodAt], program: Program
+) -> Iterator[ClassObject]:
+    """Finds the classes that the declaration of a method or constructor names, and the one that declares it.
+
+    classObjects(i, u) :- calls(i, "Method.getReturnType"), actual(i, 0, v), points-to(v, h), methodObject(h, m),
+                          returns(m, u).   Likewise `getParameterTypes` and `getDeclaringClass`.
+    """
+    for site, found in joined(sites, methods, receiver="pointer"):
+        declaring, _, descriptor = program.name_of_method(found.method)
+        if site.sort == "declaring":
+            yield ClassObject(site.site, declaring)  # type: ignore[arg-type]
+            continue
+        parameters, returned = parameter_descriptors(descriptor), descriptor.rpartition(")")[2]
+        for each in parameters if site.sort == "parameters" else (returned,):
+            yield from _declared_class(program, site, each)
+
+
+@rule("classesOfField", JAVA)
+def classes_of_field(
+    sites: Table[RelatedCall], fields: Table[FieldAt], program: Program
+) -> Iterator[ClassObject]:
+    """Finds the class of a field, and the class that declares it.
+
+    classObjects(i, u) :- calls(i, "Field.getType"), actual(i, 0, v), points-to(v, h), fieldObject(h, f), type(f, u).
+                          Likewise `getDeclaringClass`.
+    """
+    for site, found in joined(sites, fields, receiver="pointer"):
+        declaring, _, descriptor = program.name_of_field(found.field)
+        if site.sort == "declaring":
+            yield ClassObject(site.site, declaring)  # type: ignore[arg-type]
+        else:
+            yield from _declared_class(program, site, descriptor)
+
+
+def _declared_class(program: Program, site: RelatedCall, descriptor: str) -> Iterator[ClassObject]:
+    type_: Any = class_of_descriptor(program, descriptor)
+    if type_ != NONE:
+        yield ClassObject(site.site, type_)
 
 
 @rule("unknownRelated", JAVA)
 def unknown_related(sites: Table[RelatedCall], operands: Table[UnknownAt]) -> Iterator[UnknownObject]:
-    """Keeps the superclass or component type of an unknown class as an unknown class object.
+    """Keeps what class is found by way of an unknown class or member as an unknown class object.
 
     Class d = c.getSuperclass()    c^u ∈ pt(c)
     ------------------------------------------

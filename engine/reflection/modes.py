@@ -15,9 +15,9 @@ _JAVA = (
 )  # fmt: skip
 _LOCAL = (*_JAVA, "classObjects.local", "calls.clinit", "newInstanceTargets.local")
 _POINTS_TO = (
-    *_JAVA, "classObjects", "calls.clinit", "P-ForName", "relatedClass", "unknownRelated", "newArray",
-    "memberCandidate", "constructorTypes", "methodObject", "listedMethods", "listedFields", "unknownListed",
-    "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
+    *_JAVA, "classObjects", "calls.clinit", "P-ForName", "relatedClass", "classesOfMethod", "classesOfField",
+    "unknownRelated", "newArray", "memberCandidate", "constructorTypes", "methodObject", "listedMethods", "listedFields",
+    "unknownListed", "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
     "handleCandidate", "handleObject", "P-Lookup", "unreflect", "unreflectVarHandle", "P-Unreflect", "methodType",
 )  # fmt: skip
 _CASTS = (*_POINTS_TO, "classObjects.casts.1", "classObjects.casts.2", "classObjects.casts.listed")

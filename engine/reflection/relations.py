@@ -148,7 +148,7 @@ class ParameterVariable(NamedTuple):
 
 
 class RelatedCall(NamedTuple):
-    """Holds if `site` asks the class at `receiver` for its superclass (`sort` is `superclass`) or `component` type."""
+    """Holds if `site` asks the class or member at `receiver` for classes: its `superclass` or `parameters`, as `sort` says."""
 
     site: CallSite
     sort: str

@@ -161,6 +161,22 @@ def test_c08_an_attribute_that_is_too_short_or_too_long(name: str, length: int) 
     assert (codes(unit), kinds(unit)) == (["CLS-ATTR"], [LOST])
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("InnerClasses", bytes(1)),
+        ("InnerClasses", struct.pack(">HHH", 1, 1, 1)),
+        ("InnerClasses", struct.pack(">HHHHH", 1, 999, 0, 0, 0)),
+        ("EnclosingMethod", bytes(3)),
+        ("EnclosingMethod", struct.pack(">HH", 999, 0)),
+    ],
+)
+def test_c08_a_class_stays_whatever_it_says_to_stand_in(name: str, content: bytes) -> None:
+    unit = unit_of(RawClass(attributes=[(name, content)]))
+    assert len(codes(unit)) == 1
+    assert (kinds(unit), len(unit.class_type), unit.class_enclosing.tolist()) == ([LOST], 1, [-1])
+
+
 # --- code
 
 

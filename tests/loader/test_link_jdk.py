@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -11,6 +15,35 @@ from loader.link import LinkedProgram, link
 from tests.loader.library import library
 
 _BATCH = 2000
+_NESTING = """
+import java.net.URI;
+import java.nio.file.*;
+import java.util.*;
+import java.util.stream.Stream;
+
+public class Nesting {
+    static String name(Class<?> type) { return type == null ? "-" : type.getName().replace('.', '/'); }
+
+    public static void main(String[] arguments) throws Exception {
+        Path base = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules/java.base");
+        try (Stream<Path> files = Files.walk(base)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                String entry = base.relativize(file).toString();
+                if (!entry.endsWith(".class") || entry.endsWith("-info.class")) {
+                    continue;
+                }
+                Class<?> type = Class.forName(entry.replace(".class", "").replace('/', '.'), false, null);
+                TreeSet<String> members = new TreeSet<>();
+                for (Class<?> each : type.getDeclaredClasses()) {
+                    members.add(name(each));
+                }
+                System.out.println(String.join(" ", name(type), name(type.getDeclaringClass()),
+                    name(type.getEnclosingClass()), name(type.getNestHost()), String.join(",", members)));
+            }
+        }
+    }
+}
+"""
 
 
 @pytest.fixture(scope="module", name="library")
@@ -37,3 +70,19 @@ def test_every_reference_of_the_jdk_resolves(library: LinkedProgram) -> None:
     assert end > len(methods.declaring) >= len(concrete)
     assert unresolved == 0
     assert [each for each in library.diagnostics if each.severity != "note"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("java") is None, reason="needs a JDK on the path")
+def test_classes_stand_in_each_other_as_a_jvm_has_it(library: LinkedProgram, tmp_path: Path) -> None:
+    source = tmp_path / "Nesting.java"
+    source.write_text(_NESTING, encoding="utf-8")
+    done = subprocess.run(["java", source], check=True, capture_output=True, text=True)
+    rows = [line.split(" ") for line in done.stdout.splitlines()]
+    names = {type_: library.type_named(type_) for type_, *_ in rows}
+    shown = {id_: name for name, id_ in names.items()} | {-1: "-"}
+    assert len(rows) > 5_000
+    for type_, *expected in rows:
+        found = (library.declaring_class_of, library.enclosing_class_of, library.nest_host_of)
+        members = sorted(shown[each] for each in library.member_classes_of(names[type_]))
+        assert [*(shown[each(names[type_])] for each in found), ",".join(members)] == expected, type_

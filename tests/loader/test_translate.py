@@ -89,6 +89,10 @@ def test_classes_and_hierarchy(compiled: Unit) -> None:
         "Example",
         None,
     ]
+    for column in (compiled.class_declaring, compiled.class_enclosing):
+        assert [type_name(compiled, each) if each >= 0 else None for each in column] == ["Example", None]
+    assert compiled.class_members_at.tolist() == [0, 0, 1]
+    assert compiled.class_members.tolist() == [compiled.class_type[0]]
     assert compiled.class_flags[1] & 1
 
 
