@@ -1,27 +1,30 @@
-"""Operands that take only a few classes.
+"""Operands that take only a few classes or members.
 
 A call that lists the members of any object or class whatever, or finds its superclass, takes thousands of methods and
 fields then, of which hardly any is meant. Of so many classes nothing is shown to the rules but that they are unknown.
+Likewise a call that asks any method whatever for its parameters.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from typing import Any
 
 # Of how many classes that one call of getClass may return a call lists the members, and finds the superclasses; and of
-# how many classes in all it lists the members.
+# how many classes in all it lists the members, or of how many members it finds what they declare.
 LISTED, ASCENDED, LISTED_IN_ALL = 32, 256, 256
 
 
 @dataclass
 class Bounded:
-    """The classes that come to an operand, and how many it takes."""
+    """The classes and members that come to an operand, and how many it takes."""
 
     of_objects: int  # (of one call of getClass)
     in_all: int = sys.maxsize
     constants: set[int] = field(default_factory=set)
     objects: dict[int, list[int]] = field(default_factory=dict)  # by call of getClass
+    members: dict[Any, None] = field(default_factory=dict)  # (rows that say which come)
 
     def takes(self, site: int) -> bool:
         """Returns whether a call of getClass returns few enough classes."""
@@ -30,4 +33,4 @@ class Bounded:
     def classes(self) -> set[int] | None:
         """Returns the constants, and what calls of getClass return that return few enough; None if these are too many."""
         found = self.constants.union(*(listed for site, listed in self.objects.items() if self.takes(site)))
-        return found if len(found) <= self.in_all else None
+        return found if len(found) + len(self.members) <= self.in_all else None

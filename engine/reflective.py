@@ -264,10 +264,10 @@ class Reflection:
                 self._effects.exact[site][position, index] = variable
 
     def _enter(self, each: Api, call: SiteCall, callee: int) -> None:
-        if each.role == api.LIST_MEMBERS:
-            call = self._bound(each, call, Bounded(LISTED, LISTED_IN_ALL))
-        elif each.role == api.RELATED and each.owner == CLASS and each.sort != "component":
+        if each.sort == "superclass":
             call = self._bound(each, call, Bounded(ASCENDED))
+        elif each.role == api.LIST_MEMBERS or (each.role == api.RELATED and each.sort != "component"):
+            call = self._bound(each, call, Bounded(LISTED, LISTED_IN_ALL))
         self.sites[call.site] = each, call
         if not self.counts(each):
             return
@@ -541,7 +541,10 @@ class Reflection:
             self._arrive_classes(row.pointer, (row.type,))
             return
         operand = self._operand.get(row[0], row[0])
-        if type(row) is rel.UnknownAt or self._is_taken(type(row), operand):
+        if operand in self._bounded and type(row) is not rel.UnknownAt:
+            if self._is_taken(type(row), operand):
+                self._bounded[operand].members[row] = None
+        elif type(row) is rel.UnknownAt or self._is_taken(type(row), operand):
             self._arrived[type(row)].append(row if operand == row[0] else row._replace(pointer=operand))
 
     def _arrive_classes(self, pointer: int, types: Iterable[int]) -> None:
@@ -624,21 +627,22 @@ class Reflection:
                 self._arrive(rel.UnknownAt(pointer, nothing))  # type: ignore[arg-type]
 
     def take_bounded(self) -> bool:
-        """Shows the rules the classes at operands that take only a few; returns whether anything of that is new.
+        """Shows the rules what is at operands that take only a few classes; returns whether anything of that is new.
 
         They come in when all else is done, so that what is found because of them doesn't count among the few, nor what is
         found late against them.
         """
         nothing: Any = NONE
-        classes: list[Any] = []
-        unknown: list[Any] = []
+        rows: dict[type, list[Any]] = defaultdict(list)
         for operand, each in self._bounded.items():
             at: Any = operand
             found: Any = each.classes()
-            classes += [rel.ClassAt(at, type_) for type_ in sorted(found or ())]
+            rows[rel.ClassAt] += [rel.ClassAt(at, type_) for type_ in sorted(found or ())]
+            for member in each.members if found is not None else ():
+                rows[type(member)].append(member)
             if found is None or not all(map(each.takes, each.objects)):
-                unknown.append(rel.UnknownAt(at, nothing))
-        return self.rules.add({rel.ClassAt: classes, rel.UnknownAt: unknown})
+                rows[rel.UnknownAt].append(rel.UnknownAt(at, nothing))
+        return self.rules.add(rows)
 
     def _depend(self, operand: int, site: int) -> None:
         """Has `operand` see all that `site` finds, so far and from now on."""
