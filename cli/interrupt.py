@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 
 from cli.exits import Exit
 
+INTERRUPTED = "heliograph: interrupted\n"
 # Seconds that a command gets to end by itself.
 _GRACE = 1.5
 
@@ -43,6 +45,17 @@ def end_soon_after_interrupt() -> None:
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(reading,), daemon=True).start()
+    sys.unraisablehook = _on_dropped
+
+
+def _on_dropped(dropped: sys.UnraisableHookArgs) -> None:
+    """Ends the process after an interrupt that found it in the finaliser of an object, which drops what is raised."""
+    if not isinstance(dropped.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
+        return
+    sys.stderr.write(INTERRUPTED)
+    sys.stderr.flush()
+    os._exit(Exit.INTERRUPTED)
 
 
 def _watch(reading: int) -> None:

@@ -28,7 +28,7 @@ class Commands(TyperGroup):
             _tell(failure)
             raise SystemExit(failure.code) from None
         except KeyboardInterrupt:
-            sys.stderr.write("heliograph: interrupted\n")
+            sys.stderr.write(interrupt.INTERRUPTED)
             raise SystemExit(Exit.INTERRUPTED) from None
         except MemoryError:
             sys.stderr.write("heliograph: there is not enough memory\n")

@@ -157,6 +157,26 @@ def test_h10_what_breaks_at_an_interrupt_is_no_error(problem: str) -> None:
     assert done.stderr == "heliograph: interrupted\n"
 
 
+def test_h10_an_interrupt_in_a_finaliser_is_not_lost() -> None:
+    code = (
+        "import os, signal, sys, cli.run\n"
+        "class Kept:\n"
+        "    def __del__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        for _ in range(1000): pass\n"
+        "def find(wanted):\n"
+        "    Kept()\n"
+        "    print('goes on')\n"
+        "    raise SystemExit(0)\n"
+        "cli.run.find = find\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "sys.argv[1:] = ['census']\n"
+        "from cli.main import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "heliograph: interrupted\n")
+
+
 def test_version_and_help_come_without_numpy() -> None:
     code = (
         "import sys\n"
