@@ -11,7 +11,7 @@ from cli.naming import Names
 from cli.openings import Openings, sentence
 from cli.phrases import Phrases
 from cli.run import Run
-from cli.text import shown
+from cli.text import short_name, shown
 from cypher.program import APPLICATION
 from cypher.schema import NONE
 from engine import chains
@@ -398,7 +398,7 @@ class Explainer:
         callee = int(self._result.sites.callee[origin.site])
         if origin.relation != "ClassObject" or callee < 0:
             return f"{named} returned here"
-        called = ".".join(self._names.method(callee).qualified.rsplit(".", 2)[-2:])
+        called = shown(short_name(self._names.method(callee).qualified))
         return f"the class object of {self._phrases.type_of(premise.chain.obj)} that {called} returns"
 
     def _elsewhere(self, origin: chains.Origin, step: Step) -> bool:

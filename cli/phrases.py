@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cli.naming import Names
-from cli.text import quoted, shown
+from cli.text import quoted, short_name, shown
 from engine import chains, flow, gaps, heap
 from engine.chains import Origin
 from engine.contents import OWNER_OF_FIELDS
@@ -218,7 +218,7 @@ class Phrases:
     def inference(self, inference: Inference, called: str) -> str:
         """Returns what a reflective call does by the rule; `called` is the API method."""
         derived = inference.derived
-        short = ".".join(called.rsplit(".", 2)[-2:])
+        short = short_name(called)
         lists = inference.role == api.LIST_MEMBERS
         finds = "lists" if lists else "finds"
         if derived.relation == "UnknownObject":

@@ -15,7 +15,7 @@ from cli.present import write_line, write_styled
 from cli.run import Run
 from cli.site_flows import SiteFlows, target_name
 from cli.summary import application_sites
-from cli.text import quoted
+from cli.text import quoted, short_name
 from cypher.schema import NONE
 from engine import heap
 from engine.openness import CORRECT_CASTS, SPECIFICATION
@@ -149,7 +149,7 @@ def write(run: Run, found: Sequence[SiteRow], everything: bool) -> None:
 def _headline(row: SiteRow) -> Iterator[tuple[str, str]]:
     """Yields the parts of the line of a call, with their styles."""
     yield f"{row.caller.qualified}:{row.line}" if row.line >= 0 else row.name, "bold"
-    yield f"  {'.'.join(row.api.rsplit('.', 2)[-2:])}  ", ""
+    yield f"  {short_name(row.api)}  ", ""
     yield row.status, _STYLES[row.status]
     if row.reason or row.site.assumes:
         yield (

@@ -12,6 +12,7 @@ from cli.openings import Openings
 from cli.run import Run
 from cli.specification import NOTHING, Point
 from cli.summary import application_sites
+from cli.text import short_name
 from engine.reflection import api, sources
 from engine.result import ReflectiveSite
 
@@ -74,7 +75,7 @@ def lines(run: Run, everything: bool) -> Iterator[str]:
     yield _HEADER
     for need in needs(run, everything):
         yield "\n"
-        name = ".".join(need.site.api.rsplit(".", 2)[-2:])
+        name = short_name(need.site.api)
         because = f" ({CAUSES[need.cause]})" if need.cause else ""
         wanted = _wanted(need)
         yield f"# {need.place.method.partition('(')[0]} calls {name}: {wanted} is needed{because}.\n"

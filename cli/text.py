@@ -78,6 +78,15 @@ def class_name(internal: str) -> str:
     return name + "[]" * (len(internal) - len(element))
 
 
+def short_name(qualified: str) -> str:
+    """Returns a method by its class and name.
+
+    >>> short_name("java.lang.Class.forName")
+    'Class.forName'
+    """
+    return ".".join(qualified.rsplit(".", 2)[-2:])
+
+
 def parameter_descriptors(descriptor: str) -> list[str]:
     """Returns the descriptors of the parameters.
 

@@ -156,8 +156,8 @@ class Analysis:
                 if not (
                     waiting
                     or reflection.take_bounded()
-                    or reflection.ask_casts()
-                    or reflection.specified.tell()
+                    or reflection.casts.tell()
+                    or reflection.specified.names.tell()
                 ):
                     return True
 

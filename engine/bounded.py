@@ -31,6 +31,6 @@ class Bounded:
         return len(self.objects.get(site, ())) <= self.of_objects
 
     def classes(self) -> set[int] | None:
-        """Returns the constants, and what calls of getClass return that return few enough; None if these are too many."""
+        """Returns the constants, and what calls of getClass return that return few enough; None if these, with the members, are too many."""
         found = self.constants.union(*(listed for site, listed in self.objects.items() if self.takes(site)))
         return found if len(found) + len(self.members) <= self.in_all else None

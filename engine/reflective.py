@@ -28,7 +28,7 @@ from engine.reflection import api, modes
 from engine.reflection import relations as rel
 from engine.reflection.api import API, Api
 from engine.reflection.names import Members
-from engine.rules import Derivation, MakeApplier, Rules
+from engine.rules import Derivation, Late, MakeApplier, Rules
 from engine.sets import places_by_value
 from engine.specification import Specification
 from engine.specified import Specified
@@ -127,8 +127,7 @@ class Reflection:
         # Of what the program hands to the JDK, the rules that act on it run the initialisers; so they do of all for
         # which there are handles.
         self._closed: set[int] = set()
-        self._casts: list[rel.ResultCast] = []
-        self._asks_casts = mode not in modes.ASKING_CASTS  # (else not yet: see `ask_casts`)
+        self.casts = Late(self.rules, at_once=mode not in modes.ASKING_CASTS)
         self._expected: dict[int, int] = {}  # of what classes are at it (`Confined.expects`)
         self._fresh_watches: list[int] = []
         self._linking: list[int] = []
@@ -211,22 +210,10 @@ class Reflection:
         return kept
 
     def _enter_casts(self, casts: Rows, invoke: Rows) -> None:
-        """Tells the rules of casts of what reflective calls return."""
+        """Has the rules told, when all else is done, of casts of what reflective calls return."""
         inside = self._confined.covers(invoke.method[casts.site - invoke.site[0]])
         rows: Any = zip(casts.site.tolist(), casts.type.tolist(), inside.astype(int).tolist(), strict=True)
-        self._casts += [rel.ResultCast(*row) for row in rows]
-        if self._asks_casts:
-            self.ask_casts()
-
-    def ask_casts(self) -> bool:
-        """Tells the rules of casts, from now on at once; returns whether there were any.
-
-        Casts come in when all else is done: so what a mode without them finds is found with them, though the members of
-        a class are listed or not as there are few (see `take_bounded`).
-        """
-        self._asks_casts = True
-        casts, self._casts = self._casts, []
-        return self.rules.add({rel.ResultCast: casts})
+        self.casts.add([rel.ResultCast(*row) for row in rows])
 
     @property
     def is_local(self) -> bool:

@@ -8,6 +8,7 @@ its body never takes one from its head.
 from __future__ import annotations
 
 import inspect
+import itertools
 import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -230,3 +231,30 @@ class Rules:
                 tables = [self.tables[other] for other in each.body]
                 tables[position] = grown
                 yield from each.derive(**dict(zip(names, tables, strict=True)), **extra)
+
+
+class Late:
+    """Rows that rules are told when all else is done (`tell`), and from then on at once.
+
+    So what is found without them is found with them, though searches have limits, and the members of a class are listed
+    or not as there are few.
+    """
+
+    def __init__(self, rules: Rules, at_once: bool = False) -> None:
+        self._rules, self._at_once = rules, at_once
+        self._waiting: list[Iterable[tuple[Any, ...]]] = []
+
+    def add(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Adds rows; an iterator makes them when they are told."""
+        self._waiting.append(rows)
+        if self._at_once:
+            self.tell()
+
+    def tell(self) -> bool:
+        """Tells the rules what waits; returns whether there was any."""
+        self._at_once = True
+        waiting, self._waiting = self._waiting, []
+        found: dict[Relation, list[tuple[Any, ...]]] = defaultdict(list)
+        for row in itertools.chain.from_iterable(waiting):
+            found[type(row)].append(row)
+        return self._rules.add(found)

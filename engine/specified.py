@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import Api
 from engine.reflection.names import Members, class_named
-from engine.rules import Rules
+from engine.rules import Late, Rules
 from engine.specification import Specification
 
 _NAMED = (api.FOR_NAME, api.GET_MEMBER)
@@ -34,21 +33,19 @@ _CALLS: dict[str, Any] = {
 class Specified:
     """`operands` has those of each reflective call of which a user has said what they are; `answered` are other calls.
 
-    What comes to an operand besides stays there: a specification adds targets, and never takes any. Names at reflective
-    calls come in when all else is done (`tell`): so what a mode without them finds is found with them, though searches
-    have limits.
+    What comes to an operand besides stays there: a specification adds targets, and never takes any. `names` are the rows
+    for names at reflective calls.
     """
 
     def __init__(
         self, constraints: Constraints, rules: Rules, members: Members, specification: Specification
     ) -> None:
         self._constraints, self._program, self._members_of = constraints, constraints.program, members
-        self._rules, self._specification = rules, specification
+        self._specification = specification
         self._offsets = np.array(sorted(specification.offsets), np.int32)
         self.operands: dict[int, frozenset[str]] = {}
         self.answered: set[int] = set()
-        self._calls: list[tuple[Api, SiteCall]] = []
-        self._tells = False  # (else not yet: see `tell`)
+        self.names = Late(rules)
 
     def enter(self, each: Api, call: SiteCall) -> None:
         """Takes what is specified for a reflective call."""
@@ -59,22 +56,10 @@ class Specified:
         whole = [text for text in texts if each.role == api.GET_MEMBER and "." in text]
         settled = {NAME} if plain else {SUBJECT}
         self.operands[call.site] = frozenset(settled | ({NAME, SUBJECT} if whole or not texts else set()))
-        self._calls.append((each, call))
-        if self._tells:
-            self.tell()
+        self.names.add(self._rows_of(each, call, texts))
 
-    def tell(self) -> bool:
-        """Tells the rules what is specified for reflective calls, from now on at once; returns whether there was any."""
-        self._tells = True
-        calls, self._calls = self._calls, []
-        rows: dict[type, list[Any]] = defaultdict(list)
-        for each, call in calls:
-            for row in self._rows_at(each, call):
-                rows[type(row)].append(row)
-        return self._rules.add(rows)
-
-    def _rows_at(self, each: Api, call: SiteCall) -> Iterator[Any]:
-        for text in self._specification.at(call.method, call.offset) or ():
+    def _rows_of(self, each: Api, call: SiteCall, texts: Sequence[str]) -> Iterator[Any]:
+        for text in texts:
             if not self._names_something(each, text):
                 self._specification.absent(call.method, call.offset, text)
             yield from self._rows(each, call, text)

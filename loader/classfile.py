@@ -88,7 +88,7 @@ class Bootstrap(NamedTuple):
 
 
 class Nesting(NamedTuple):
-    """Pool indexes of the class of which a class is a member, 0 for none, of the one that encloses it, and of its members."""
+    """The class of which a class is a member, the one that encloses it, and its members: pool indexes, 0 for none, or types."""
 
     declaring: int
     enclosing: int

@@ -23,7 +23,7 @@ from loader.hierarchy import ARRAY, PRIMITIVE, Types
 from loader.lines import lines_of
 from loader.members import Methods
 from loader.names import is_array, parameters, reference_name
-from loader.nesting import Nesting
+from loader.nests import Nests
 from loader.part import Part, combine
 from loader.resolution import Resolver
 from loader.signatures import Signatures
@@ -46,7 +46,7 @@ class LinkedProgram:
         self._texts = Texts(parts, self._classes)
         self._dynamics = Dynamics(self._linkage, self._texts)
         self._declarations = Declarations(self._linkage, parts, self._texts)
-        self._nesting = Nesting(types)
+        self._nests = Nests(types)
         self._bodies = Bodies(self._linkage, parts, self._texts, self._dynamics)
         self._subclasses: Subclasses | None = None
         self._concrete: dict[tuple[int, bool], list[int]] = {}
@@ -74,16 +74,16 @@ class LinkedProgram:
         return self._types.interfaces[type_]
 
     def declaring_class_of(self, type_: int) -> int:
-        return self._nesting.declaring(type_)
+        return self._nests.declaring(type_)
 
     def enclosing_class_of(self, type_: int) -> int:
-        return self._nesting.enclosing(type_)
+        return self._nests.enclosing(type_)
 
     def nest_host_of(self, type_: int) -> int:
-        return self._nesting.host(type_)
+        return self._nests.host(type_)
 
     def member_classes_of(self, type_: int) -> Sequence[int]:
-        return self._nesting.members(type_)
+        return self._nests.members(type_)
 
     def supertypes_of(self, type_: int) -> frozenset[int]:
         return frozenset(self._types.supertypes[type_])

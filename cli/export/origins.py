@@ -10,7 +10,7 @@ from cli.naming import Names
 from cli.phrases import Phrases
 from cli.run import Run
 from cli.specification import source_file
-from cli.text import shown
+from cli.text import short_name, shown
 from cypher.schema import NONE
 from engine.chains import RULE
 from engine.provenance import TARGET, Premise, Provenance, Question
@@ -58,7 +58,7 @@ class Origins:
         else:
             callee = int(self.result.sites.callee[site])
             name = self.names.method(callee).qualified if callee >= 0 else "a method of the JDK"
-        return shown(".".join(name.rsplit(".", 2)[-2:]))
+        return shown(short_name(name))
 
     def call(self, site: int) -> str:
         """Returns a call in words, as in `a.b.C.m (C.java:12) calls Class.forName`."""

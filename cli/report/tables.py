@@ -9,6 +9,7 @@ from cli.report.figures import APPLICATION, BOUNDS, WIDEST, Code, Figures, WideS
 from cli.report.order import Step
 from cli.report.paper import Published, benchmark_of, published
 from cli.report.studies import Study
+from cli.text import short_name
 from engine.reflection.modes import LIVSHITS, NOTHING
 
 Cell = str | int | float | None
@@ -211,15 +212,11 @@ def widest(found: Sequence[Figures]) -> Table:
         f"The {WIDEST} reflective calls with the most targets",
         ("program", "call", "code", "of", "targets#", "mode", "status", "reason"),
         [
-            (each.program, each.place, each.code, _short(each.api), each.targets, each.mode, each.status, each.reason)
+            (each.program, each.place, each.code, short_name(each.api), each.targets, each.mode, each.status, each.reason)
             for each in widest_sites(found)
         ],
         _WIDE,
     )  # fmt: skip
-
-
-def _short(api: str) -> str:
-    return ".".join(api.rsplit(".", 2)[-2:])
 
 
 def beside(found: Sequence[Figures]) -> list[Table]:

@@ -135,7 +135,8 @@ class ChangedReflection(Reflection):
         self._at: dict[int, str] = {}
         self.used = [each for each in RULES if each.name in MODES[self._mode]]
         self.known = self.rules._known
-        self.rules = self.specified._rules = Rules([self._changed(each) for each in self.used], self.known)
+        self.rules = Rules([self._changed(each) for each in self.used], self.known)
+        self.casts._rules = self.specified.names._rules = self.rules
         self.on_derived = {head: self._guarded(enter) for head, enter in self.on_derived.items()}
 
     def fixture_at(self, site: int) -> str:

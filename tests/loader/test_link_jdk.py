@@ -82,7 +82,7 @@ def test_classes_stand_in_each_other_as_a_jvm_has_it(library: LinkedProgram, tmp
     names = {type_: library.type_named(type_) for type_, *_ in rows}
     shown = {id_: name for name, id_ in names.items()} | {-1: "-"}
     assert len(rows) > 5_000
+    asked = (library.declaring_class_of, library.enclosing_class_of, library.nest_host_of)
     for type_, *expected in rows:
-        found = (library.declaring_class_of, library.enclosing_class_of, library.nest_host_of)
         members = sorted(shown[each] for each in library.member_classes_of(names[type_]))
-        assert [*(shown[each(names[type_])] for each in found), ",".join(members)] == expected, type_
+        assert [*(shown[each(names[type_])] for each in asked), ",".join(members)] == expected, type_

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from cypher.schema import NONE
 from loader.hierarchy import Types
+from loader.part import Part
 
 
-class Nesting:
+class Nests:
     """Answers for the classes of a program; arrays and primitive types stand in none."""
 
     def __init__(self, types: Types) -> None:
-        self._types, self._classes = types, types.classes
+        self._types = types
 
     def declaring(self, type_: int) -> int:
         """Returns the class of which `type_` is a member, -1 for none that is there."""
@@ -27,18 +28,23 @@ class Nesting:
 
     def members(self, type_: int) -> list[int]:
         """Returns the member classes that `type_` says it has, of those that are there, in that order."""
-        number = self._types.number[type_]
-        if number < 0:
+        where = self._where(type_)
+        if where is None:
             return []
-        part, row = self._classes.locate(number)
+        part, row = where
         at = part.unit.class_members_at
         names = part.type_names(part.unit.class_members[at[row] : at[row + 1]])
         return [each for each in map(self._types.defined, names) if each >= 0]
 
     def _at(self, column: str, type_: int) -> int:
-        number = self._types.number[type_]
-        if number < 0:
+        where = self._where(type_)
+        if where is None:
             return NONE
-        part, row = self._classes.locate(number)
+        part, row = where
         ref = int(getattr(part.unit, column)[row])
         return NONE if ref < 0 else self._types.defined(part.type_name(ref))
+
+    def _where(self, type_: int) -> tuple[Part, int] | None:
+        """Returns the part and the row in it of a type, None if no class file defines it."""
+        number = self._types.number[type_]
+        return self._types.classes.locate(number) if number >= 0 else None
