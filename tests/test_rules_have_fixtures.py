@@ -300,6 +300,7 @@ def failures(
             changed = Changed(self, program, compiled, changes)
             rules = [changed.rule(each) for each in RULES if each.name in MODES[mode]]
             self.rules = Rules(rules, self.rules._known)
+            self.casts._rules = self.specified.names._rules = self.rules
 
     place = classes.parent / "changed"
     with monkeypatch.context() as patch:
