@@ -10,6 +10,7 @@ has there, in an argument or a result, is what comes to the operand from outside
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Container, Iterable, Iterator
 
 import numpy as np
@@ -59,6 +60,7 @@ class Confined:
     def __init__(self, program: Program, on: bool) -> None:
         self._program, self._on = program, on
         self._covered: dict[int, bool] = {}
+        self._confines: dict[int, bool] = {}
         self._mask = np.zeros(1, np.int8)  # the same by method, from -1 on; -1 if nobody asked
         self._flow = DirectFlow(self._follows, self.covers)
         self._added = 0
@@ -102,9 +104,15 @@ class Confined:
 
     def confines(self, type_: int) -> bool:
         """Returns whether the generic class object stands for that of `type_`, if it comes up in the JDK's code."""
-        return (
-            self._on and type_ >= 0 and self.is_of_jdk(type_) and self._program.name_of_type(type_)[0] != "["
-        )
+        found = self._confines.get(type_)
+        if found is None:
+            found = self._on and type_ >= 0 and self.is_of_jdk(type_)
+            found = self._confines[type_] = found and self._program.name_of_type(type_)[0] != "["
+        return found
+
+    def unconfined(self, types: Iterable[int]) -> list[int]:
+        """Returns the types that are not confined."""
+        return list(itertools.filterfalse(self.confines, types))
 
     def search(
         self,

@@ -9,6 +9,7 @@ one may, it is `open`: what is taken out of it then comes from the bodies of its
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -69,6 +70,8 @@ _HARMLESS = _words(
     "removeElement removeElementAt removeFirstOccurrence removeIf removeLastOccurrence retainAll search setSize size "
     "spliterator stream toArray toString trimToSize values"
 )
+# A call of which the bodies return iterators of more types has none of its own: anything may be its receiver.
+MOST_ITERATORS = 8
 # What is returned changes the collection by calls of these methods of the type.
 _VIEWS = {"entrySet": (ENTRY, ("setValue",)), "listIterator": (LIST_ITERATOR, ("add", "set"))}
 _OBJECT, _COMPARATOR = "Ljava/lang/Object;", "Ljava/util/Comparator;"
@@ -170,7 +173,8 @@ class Contents:
         self._operations: dict[int, Operation | None] = {}
         self._returned: dict[int, tuple[int, int, int, int]] = {}  # by the pointer of the mark at a call
         self._iterators: dict[int, SiteCall] = {}  # by the pointer to what the bodies return
-        self._made: set[tuple[int, int]] = set()
+        # By the same pointer, the types of which the call returns iterators of its own, until these are too many.
+        self._made: dict[int, set[int]] = defaultdict(set)
         if NONE in self._fields.values():
             return
         constraints.on_objects, constraints.on_object = self.enter_objects, self.enter_object
@@ -349,16 +353,28 @@ class Contents:
             self._enter_iterators(pointers, objects, self._constraints.solver.types_of(objects))
 
     def _enter_iterators(self, returned: Int32, objects: Int32, types: Int32) -> None:
-        """Has calls return iterators of their own in place of those of a type of the JDK's, and others as they are."""
+        """Has calls return iterators of their own in place of those of a type of the JDK's, and others as they are.
+
+        With more than MOST_ITERATORS types, a call returns all as they are.
+        """
         constraints = self._constraints
         other = ~_each(self._confined.is_of_jdk, types)
         for pointer, obj in zip(returned[other].tolist(), objects[other].tolist(), strict=True):
             constraints.put(self._iterators[pointer].result, obj)
-        pairs = dict.fromkeys(zip(returned[~other].tolist(), types[~other].tolist(), strict=True))
-        fresh = [each for each in pairs if each not in self._made]
+        came: dict[int, dict[int, None]] = defaultdict(dict)
+        for pointer, type_ in zip(returned[~other].tolist(), types[~other].tolist(), strict=True):
+            if type_ not in self._made[pointer]:
+                came[pointer][type_] = None
+        fresh = []
+        for pointer, listed in came.items():
+            self._made[pointer].update(listed)
+            if len(self._made[pointer]) > MOST_ITERATORS:
+                call = self._iterators.pop(pointer)
+                constraints.add(schema.Assign, call.method, call.offset, pointer, call.result)
+            else:
+                fresh += [(pointer, type_) for type_ in listed]
         if not fresh:
             return
-        self._made.update(fresh)
         own_types = int32(type_ for _, type_ in fresh)
         calls = [self._iterators[pointer] for pointer, _ in fresh]
         first = int(constraints.solver.add_objects(own_types))

@@ -111,8 +111,9 @@ class Reflection:
         # By operand, the calls of getClass whose class objects come to it; whether they were found by direct flow.
         self._symbolic: dict[int, dict[int, bool]] = defaultdict(dict)
         self._bounded: dict[int, Bounded] = {}  # by operand
-        # By operand and call of getClass: what it was shown of the classes that the call returns, which only grow.
-        self._shown: dict[tuple[int, int], list[int]] = {}
+        self._of_arrays: set[int] = set()  # operands where only classes of arrays tell anything
+        # By operand and call of getClass: how many it was shown of the classes that the call returns.
+        self._shown: dict[tuple[int, int], int] = {}
         # What came to operands by direct flow since the rules were last run.
         self._arrived: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
         # By operand, the classes that the rules were shown.
@@ -251,10 +252,13 @@ class Reflection:
                 self._effects.exact[site][position, index] = variable
 
     def _enter(self, each: Api, call: SiteCall, callee: int) -> None:
-        if each.sort == "superclass":
-            call = self._bound(each, call, Bounded(ASCENDED))
-        elif each.role == api.LIST_MEMBERS or (each.role == api.RELATED and each.sort != "component"):
-            call = self._bound(each, call, Bounded(LISTED, LISTED_IN_ALL))
+        if each.sort == "component":
+            call, operand = self._with_own_operand(each, call)
+            self._of_arrays.add(operand)
+        elif each.role in (api.LIST_MEMBERS, api.RELATED):
+            call, operand = self._with_own_operand(each, call)
+            superclass = each.sort == "superclass"
+            self._bounded[operand] = Bounded(ASCENDED) if superclass else Bounded(LISTED, LISTED_IN_ALL)
         self.sites[call.site] = each, call
         if not self.counts(each):
             return
@@ -300,13 +304,12 @@ class Reflection:
         else:
             self._enter_linking(each, call, callee, subject, named)
 
-    def _bound(self, each: Api, call: SiteCall, bounded: Bounded) -> SiteCall:
-        """Returns a call with an operand of its own, to which classes only come if they are so few."""
+    def _with_own_operand(self, each: Api, call: SiteCall) -> tuple[SiteCall, int]:
+        """Returns a call with an operand of its own, of which not all that comes is shown, and this operand."""
         subject, own = call.argument(each.subject), self._constraints.fresh()
-        self._bounded[own] = bounded
         if subject >= 0:
             self._constraints.add(schema.Assign, call.method, call.offset, subject, own)
-        return call._replace(arguments={**call.arguments, each.subject: own})
+        return call._replace(arguments={**call.arguments, each.subject: own}), own
 
     def _enter_library(self, each: Api, call: SiteCall, subject: Any, named: Any) -> None:
         """Enters a call by which the library finds classes."""
@@ -545,7 +548,9 @@ class Reflection:
         expected, known = self._expected.get(operand, NONE), self._classes_at[operand]
         fresh: Any = [each for each in types if each not in known]
         known.update(fresh)
-        if expected >= 0:
+        if operand in self._of_arrays:
+            fresh = [each for each in fresh if each >= 0 and self._program.name_of_type(each)[0] == "["]
+        elif expected >= 0:
             fresh = [each for each in fresh if each >= 0 and expected in self._program.supertypes_of(each)]
         self._arrived[rel.ClassAt] += [rel.ClassAt(operand, each) for each in fresh]
 
@@ -592,13 +597,10 @@ class Reflection:
                     if operand in self._bounded:
                         self._bounded[operand].objects[value] = listed
                         continue
-                    shown = self._shown.get((operand, value), [])
-                    if len(listed) == len(shown):
-                        continue
-                    self._shown[operand, value] = listed
-                    confines = self._confined.confines if inside else lambda _: False
-                    fresh = sorted(set(listed).difference(shown))
-                    self._arrive_classes(operand, [each for each in fresh if not confines(each)])
+                    fresh = listed[self._shown.get((operand, value), 0) :]
+                    self._shown[operand, value] = len(listed)
+                    if fresh:
+                        self._arrive_classes(operand, self._confined.unconfined(fresh) if inside else fresh)
             elif kind == RESULT and value in self.sites:
                 self._depend(operand, value)
             elif kind == OUTSIDE:
@@ -639,12 +641,13 @@ class Reflection:
                 self._pass_on([operand], self.rules.tables[relation].where(site=site))
 
     def _classes_of(self, site: int) -> list[int]:
-        """Returns the types of the objects whose class the call of getClass asks for."""
+        """Returns the types of the objects whose class the call of getClass asks for, in the order in which they came."""
         solver = self._constraints.solver
         objects = solver.objects_of(self._receivers[site])
         known, types = self._classes.get(site, (0, []))
         if objects.size > known:
-            types = np.flatnonzero(np.bincount(solver.types_of(objects))).tolist()
+            found = np.flatnonzero(np.bincount(solver.types_of(objects))).tolist()
+            types += sorted(set(found).difference(types))
             self._classes[site] = objects.size, types
         return types
 

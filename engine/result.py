@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from cypher.schema import Diagnostic, Facts, Int32
 from engine.heap import Objects
@@ -12,16 +13,14 @@ from engine.solver import PointsToRows, Statistics
 RESOLVED, PARTIAL, UNRESOLVED = "resolved", "partial", "unresolved"
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """What a reflective site resolves to: `kind` is `type`, `method` or `field`, `id` its id."""
 
     kind: str
     id: int
 
 
-@dataclass(frozen=True)
-class NameSource:
+class NameSource(NamedTuple):
     """Where a name, or an unknown operand, comes from.
 
     `kind` is `constant`, with its `text`, or `unknown`; `obj` is the abstract object.
@@ -53,8 +52,7 @@ class ReflectiveSite:
     assumes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Derived:
+class Derived(NamedTuple):
     """A row that a rule derived at a reflective site; `detail` is the type, method, field or pointer in it."""
 
     rule: str

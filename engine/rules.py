@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, get_args, get_type_hints
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, get_args, get_type_hints
 
 from cypher.program import Program
 
@@ -33,9 +33,8 @@ class Table(Generic[Row]):
 
     def __init__(self, rows: Iterable[Row] = (), everything: Table[Row] | None = None) -> None:
         self.everything: Table[Row] = everything or self
-        self._rows: dict[Row, None] = {}
+        self._rows: dict[Row, None] = dict.fromkeys(rows)
         self._indices: dict[tuple[str, ...], tuple[Callable[[Row], Any], dict[Any, list[Row]]]] = {}
-        self.add(rows)
 
     def __iter__(self) -> Iterator[Row]:
         return iter(list(self._rows))
@@ -48,7 +47,7 @@ class Table(Generic[Row]):
 
     def add(self, rows: Iterable[Row]) -> list[Row]:
         """Adds rows; returns those that are new."""
-        fresh = [row for row in dict.fromkeys(rows) if row not in self._rows]
+        fresh = list(itertools.filterfalse(self._rows.__contains__, dict.fromkeys(rows)))
         self._rows.update(dict.fromkeys(fresh))
         for key_of, index in self._indices.values():
             for row in fresh:
@@ -140,8 +139,7 @@ def rules_of(*modules: ModuleType) -> list[Rule]:
     return found
 
 
-@dataclass(frozen=True)
-class Derivation:
+class Derivation(NamedTuple):
     """`row` was derived by `rule`."""
 
     rule: Rule

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cypher.program import ABSTRACT, INTERFACE, Program
 from cypher.schema import NONE
+from engine.reflection.names import Members
 from engine.reflection.papers import JAVA, LIVSHITS
 from engine.reflection.relations import (
     ArrayCall,
@@ -93,7 +94,9 @@ def constructor_new_instance(
 
 
 @rule("newArray", JAVA)
-def new_array(sites: Table[ArrayCall], classes: Table[ClassAt], program: Program) -> Iterator[NewArray]:
+def new_array(
+    sites: Table[ArrayCall], classes: Table[ClassAt], program: Program, members: Members
+) -> Iterator[NewArray]:
     """Finds the types of arrays that `Array.newInstance` makes, of at most DEEPEST_ARRAY dimensions.
 
     newArray(i, a) :- calls(i, "Array.newInstance"), actual(i, 0, v), points-to(v, c), classObject(c, t),
@@ -104,15 +107,8 @@ def new_array(sites: Table[ArrayCall], classes: Table[ClassAt], program: Program
     """
     for site, found in joined(sites, classes, component="pointer"):
         if found.type >= 0 and not program.name_of_type(found.type).startswith("[" * DEEPEST_ARRAY):
-            for element in _named_elements(program, found.type):
+            for element in members.named_elements(found.type):
                 yield NewArray(site.site, program.array_of(element))  # type: ignore[arg-type]
-
-
-def _named_elements(program: Program, type_: int) -> list[int]:
-    """Returns the nearest supertypes of which the program names arrays: `type_` itself if it does so of that."""
-    named = [each for each in program.supertypes_of(type_) if program.names_array_of(each)]
-    above = {other for each in named for other in program.supertypes_of(each) if other != each}
-    return sorted(set(named) - above)
 
 
 @rule("resolvedInvoke", LIVSHITS)

@@ -123,12 +123,32 @@ def handle_object(
 
     handleObject(i, m) :- handleCandidate(i, m), actual(i, 3, v), points-to(v, t), methodType(t), type(m) = t.
     """
-    for site in sites:
-        known = [row.made for row in types.where(pointer=site.type)]
-        free = site.type < 0 or bool(unknown.where(pointer=site.type))
+    for site in _asking(sites, types, lengths, parameters, unknown):
+        known = [row.made for row in types.everything.where(pointer=site.type)]
+        free = site.type < 0 or bool(unknown.everything.where(pointer=site.type))
         for candidate in candidates.where(site=site.site):
             if free or any(_has_type(program, candidate, made, lengths, parameters) for made in known):
                 yield HandleObject(candidate.site, candidate.member, candidate.kind)
+
+
+def _asking(
+    sites: Table[LookupCall],
+    types: Table[MethodTypeAt],
+    lengths: Table[ParameterClasses],
+    parameters: Table[ParameterClass],
+    unknown: Table[UnknownAt],
+) -> Iterator[LookupCall]:
+    """Yields the calls that a growing table may concern: those that ask for a type of which it tells more."""
+    told: set[int] | None = None
+    for table in (types, unknown):
+        if table.everything is not table:
+            told = set(table.by("pointer"))
+    for of_made in (lengths, parameters):
+        if of_made.everything is not of_made:
+            told = {row.pointer for made in of_made.by("site") for row in types.where(made=made)}
+    for site in sites:
+        if told is None or site.type in told:
+            yield site
 
 
 def _has_type(

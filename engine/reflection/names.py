@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 
 from cypher.program import ACC_STATIC, INTERFACE, PUBLIC, Program
 from cypher.schema import NONE
@@ -19,11 +20,12 @@ def class_named(program: Program, text: str) -> int:
     return NONE if "/" in text or text in PRIMITIVES else program.type_named(text.replace(".", "/"))
 
 
-def parameter_descriptors(descriptor: str) -> list[str]:
+@cache
+def parameter_descriptors(descriptor: str) -> tuple[str, ...]:
     """Returns the descriptors of the parameters.
 
     >>> parameter_descriptors("(I[JLjava/lang/String;)V")
-    ['I', '[J', 'Ljava/lang/String;']
+    ('I', '[J', 'Ljava/lang/String;')
     """
     found = []
     at = 1
@@ -33,7 +35,7 @@ def parameter_descriptors(descriptor: str) -> list[str]:
             at += 1
         at = descriptor.index(";", at) + 1 if descriptor[at] == "L" else at + 1
         found.append(descriptor[start:at])
-    return found
+    return tuple(found)
 
 
 def class_of_descriptor(program: Program, descriptor: str) -> int:
@@ -62,6 +64,7 @@ class Members:
         self._fields: dict[int, dict[str, list[int]]] = {}
         self._found_fields: dict[int, dict[str, list[int]]] = {}
         self._orders: dict[int, list[int]] = {}
+        self._elements: dict[int, list[int]] = {}
 
     def _declared_methods(self, type_: int) -> dict[str, list[int]]:
         """Returns, by name, the methods that a class declares."""
@@ -189,6 +192,16 @@ class Members:
             for field in self.program.fields_of(type_):
                 index.setdefault(self.program.name_of_field(field)[1], []).append(field)
         return index
+
+    def named_elements(self, type_: int) -> list[int]:
+        """Returns the nearest supertypes of which the program names arrays: `type_` itself if it does so of that."""
+        found = self._elements.get(type_)
+        if found is None:
+            supertypes_of = self.program.supertypes_of
+            named = [each for each in supertypes_of(type_) if self.program.names_array_of(each)]
+            above = {other for each in named for other in supertypes_of(each) if other != each}
+            found = self._elements[type_] = sorted(set(named) - above)
+        return found
 
     def _lookup_order(self, type_: int) -> list[int]:
         """Returns the class, its superinterfaces and its superclasses, in the order of field lookup (JVMS 5.4.3.2)."""
