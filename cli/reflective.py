@@ -55,7 +55,8 @@ def columns_of(
     operands = [
         (row, of(name), pointer) for row, each in enumerate(sites) for name, pointer in each.operands.items()
     ]
-    rows = [(of(each.rule), of(each.paper), of(each.relation), each.site, each.detail) for each in derived]
+    named = {each: tuple(map(of, each)) for each in dict.fromkeys(each[:3] for each in derived)}
+    rows = [(*named[each[:3]], each.site, each.detail) for each in derived]
     columns = ReflectiveColumns(
         _table(6, site_rows), _table(3, targets), _table(4, sources), _table(3, operands), _table(5, rows)
     )

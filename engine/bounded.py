@@ -8,8 +8,11 @@ Likewise a call that asks any method whatever for its parameters.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
+
+from cypher.schema import Int32
 
 # Of how many classes that one call of getClass may return a call lists the members, and finds the superclasses; and of
 # how many classes in all it lists the members, or of how many members it finds what they declare.
@@ -23,14 +26,25 @@ class Bounded:
     of_objects: int  # (of one call of getClass)
     in_all: int = sys.maxsize
     constants: set[int] = field(default_factory=set)
-    objects: dict[int, list[int]] = field(default_factory=dict)  # by call of getClass
+    objects: dict[int, Int32] = field(
+        default_factory=dict
+    )  # by call of getClass, the classes that it returns
     members: dict[Any, None] = field(default_factory=dict)  # (rows that say which come)
+    shown: set[int] = field(default_factory=set)  # of the classes
 
     def takes(self, site: int) -> bool:
         """Returns whether a call of getClass returns few enough classes."""
-        return len(self.objects.get(site, ())) <= self.of_objects
+        return self.objects[site].size <= self.of_objects if site in self.objects else True
 
     def classes(self) -> set[int] | None:
         """Returns the constants, and what calls of getClass return that return few enough; None if these, with the members, are too many."""
-        found = self.constants.union(*(listed for site, listed in self.objects.items() if self.takes(site)))
+        found = self.constants.union(
+            *(listed.tolist() for site, listed in self.objects.items() if self.takes(site))
+        )
         return found if len(found) + len(self.members) <= self.in_all else None
+
+    def fresh(self, classes: Iterable[int]) -> list[int]:
+        """Returns those of the `classes` for which nobody asked before."""
+        found = sorted(set(classes) - self.shown)
+        self.shown.update(found)
+        return found

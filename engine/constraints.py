@@ -187,12 +187,12 @@ class Constraints:
 
         Without a cause the call is made by the native method `method`, or by the JVM if that is -1 too.
         """
-        at = self.sites.row(cause) if cause >= 0 else {"method": method, "offset": NONE}
+        method, offset = self.sites.place(cause) if cause >= 0 else (method, NONE)
         site = self.sites.number + len(self._waiting)
         self._waiting.append(
             {
-                "method": at["method"],
-                "offset": at["offset"],
+                "method": method,
+                "offset": offset,
                 "kind": kind,
                 "origin": origin,
                 "cause": cause,

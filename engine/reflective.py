@@ -119,7 +119,7 @@ class Reflection:
         # By operand, the classes that the rules were shown.
         self._classes_at: dict[int, set[int]] = defaultdict(set)
         # By call of getClass: how many objects it asks, and their types.
-        self._classes: dict[int, tuple[int, list[int]]] = {}
+        self._classes: dict[int, tuple[int, Int32]] = {}
         self._takes: dict[int, frozenset[Any]] = {}  # by operand, what the rules are to see of it
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
         self._outside: dict[int, int] = {}
@@ -572,7 +572,7 @@ class Reflection:
     def search(self) -> None:
         """Shows the rules what comes to operands by direct flow (see `engine.confined`)."""
         constraints = self._constraints
-        types: dict[int, list[Any]] = {}
+        types: dict[int, Int32] = {}
         nothing: Any = NONE
         # Handles and the like come from the sites that find them, whatever the bodies of these methods return.
         cut = constraints.sites.cut_mask()
@@ -592,13 +592,15 @@ class Reflection:
             inside = self._confined.operands.get(operand)
             if kind == RESULT and value in self._receivers:
                 if (inside and self._is_taken(rel.ClassAt, operand)) or value in self._symbolic[operand]:
-                    listed = types.get(value) or types.setdefault(value, self._classes_of(value))
+                    if value not in types:
+                        types[value] = self._classes_of(value)
+                    listed = types[value]
                     self._symbolic[operand][value] = True
                     if operand in self._bounded:
                         self._bounded[operand].objects[value] = listed
                         continue
-                    fresh = listed[self._shown.get((operand, value), 0) :]
-                    self._shown[operand, value] = len(listed)
+                    fresh = listed[self._shown.get((operand, value), 0) :].tolist()
+                    self._shown[operand, value] = listed.size
                     if fresh:
                         self._arrive_classes(operand, self._confined.unconfined(fresh) if inside else fresh)
             elif kind == RESULT and value in self.sites:
@@ -625,8 +627,9 @@ class Reflection:
         rows: dict[type, list[Any]] = defaultdict(list)
         for operand, each in self._bounded.items():
             at: Any = operand
-            found: Any = each.classes()
-            rows[rel.ClassAt] += [rel.ClassAt(at, type_) for type_ in sorted(found or ())]
+            found = each.classes()
+            fresh: Any = each.fresh(found or ())
+            rows[rel.ClassAt] += [rel.ClassAt(at, type_) for type_ in fresh]
             for member in each.members if found is not None else ():
                 rows[type(member)].append(member)
             if found is None or not all(map(each.takes, each.objects)):
@@ -640,14 +643,15 @@ class Reflection:
             for relation in _FOUND:
                 self._pass_on([operand], self.rules.tables[relation].where(site=site))
 
-    def _classes_of(self, site: int) -> list[int]:
+    def _classes_of(self, site: int) -> Int32:
         """Returns the types of the objects whose class the call of getClass asks for, in the order in which they came."""
         solver = self._constraints.solver
         objects = solver.objects_of(self._receivers[site])
-        known, types = self._classes.get(site, (0, []))
+        known, types = self._classes.get(site, (0, np.empty(0, np.int32)))
         if objects.size > known:
-            found = np.flatnonzero(np.bincount(solver.types_of(objects))).tolist()
-            types += sorted(set(found).difference(types))
+            met = np.bincount(solver.types_of(objects))
+            met[types] = 0
+            types = np.concatenate((types, np.flatnonzero(met).astype(np.int32)))
             self._classes[site] = objects.size, types
         return types
 

@@ -60,9 +60,10 @@ class SiteTable:
         """Returns of which sites the results come from a model."""
         return self._table[Sites._fields.index("cut"), : self.number] > 0
 
-    def row(self, site: int) -> dict[str, int]:
-        """Returns the columns of one site."""
-        return dict(zip(Sites._fields, self._table[:, site].tolist(), strict=True))
+    def place(self, site: int) -> tuple[int, int]:
+        """Returns the method and the offset of one site."""
+        method, offset = self._table[:2, site].tolist()
+        return method, offset
 
     def finish(self) -> Sites:
         """Returns all sites."""

@@ -137,7 +137,7 @@ class Changed:
 
     def fixture_at(self, site: int) -> str:
         """Returns the fixture that a call is in, "" if it is in none that has a change."""
-        method = self._reflection._constraints.sites.row(self._reflection.handles.site_of(site))["method"]
+        method = self._reflection._constraints.sites.place(self._reflection.handles.site_of(site))[0]
         if method < 0:
             return ""
         declaring = self._program.name_of_method(method)[0]

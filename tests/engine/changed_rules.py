@@ -142,7 +142,7 @@ class ChangedReflection(Reflection):
     def fixture_at(self, site: int) -> str:
         """Returns the fixture that a call is in, "" if it is in none."""
         if site not in self._at:
-            method = self._constraints.sites.row(self.handles.site_of(site))["method"]
+            method = self._constraints.sites.place(self.handles.site_of(site))[0]
             type_ = self.program.name_of_method(method)[0] if method >= 0 else -1
             source = source_of(self.program.name_of_type(type_)) if type_ >= 0 else ""
             self._at[site] = self._fixture_of.get(source, "")
