@@ -207,8 +207,9 @@ class Analysis:
             static_pointer=pointers,
             reflective=report(constraints, self._reflection, lambda obj: dense(obj, types.size, first)),
             derived=tuple(
-                Derived(each.rule.name, each.rule.paper, each.rule.head.__name__, each.row[0], each.row[1])
-                for each in self._reflection.derivations
+                Derived(rule.name, rule.paper, rule.head.__name__, row[0], row[1])
+                for rule, rows in self._reflection.derivations
+                for row in rows
             ),
             statistics=statistics,
             diagnostics=tuple(native_methods(self._program, reached, self._models.is_modelled)),

@@ -56,9 +56,12 @@ _FOUND: dict[type, Any] = {
     rel.MethodTypeObject: rel.MethodTypeAt,
     rel.UnknownObject: rel.UnknownAt,
 }
-# Objects whose payload is what the rules see of them.
+# What the rules see of an object: for most its payload.
 _AT: dict[int, Any] = {
     heap.CLASS_OBJECT: rel.ClassAt,
+    heap.CLASS_OF: rel.ClassAt,
+    heap.STRING: rel.StringAt,
+    heap.HANDLE: rel.HandleAt,
     heap.METHOD_OBJECT: rel.MethodAt,
     heap.FIELD_OBJECT: rel.FieldAt,
     heap.MADE_HANDLE: rel.MadeAt,
@@ -79,7 +82,7 @@ _ANYTHING = frozenset[Any]().union(*_TAKEN.values())
 # What the JDK's code may call out of whatever it keeps it in: only code outside makes these objects.
 _HANDLES = (heap.HANDLE, heap.MADE_HANDLE)
 # Objects that tell the rules something, and those that tell them nothing; others are unknown.
-_KNOWN = (heap.CLASS_OF, heap.STRING, heap.HANDLE, *_AT)
+_KNOWN = tuple(_AT)
 _SILENT = (NONE, heap.GENERIC)
 
 
@@ -498,9 +501,10 @@ class Reflection:
 
     def _observe_known(self, at: Any, kind: int, value: Any) -> None:
         """Shows the rules what an object at a pointer tells them."""
+        if not self._is_taken(_AT[kind], at):
+            return
         if kind == heap.CLASS_OF:
-            if self._is_taken(rel.ClassAt, at):
-                self._symbolic[at][value] = False
+            self._symbolic[at][value] = False
         elif kind == heap.STRING:
             self._arrive(rel.StringAt(at, self._program.text(value)))
         elif kind == heap.HANDLE:
@@ -690,14 +694,17 @@ class Reflection:
         self.rules.add(arrived)
         derived = self.rules.derive()
         found: dict[int, list[Any]] = defaultdict(list)
-        for each in derived:
-            effect = self.on_derived.get(each.rule.head)
+        for rule, rows in derived:
+            effect = self.on_derived.get(rule.head)
             if effect is not None:
-                effect(each.row)
-                site = self.handles.site_of(each.row[0])
-                self.derivations.append(Derivation(each.rule, (site, *each.row[1:])))
-            if each.rule.head in _FOUND and each.row[0] in self._dependents:
-                found[each.row[0]].append(each.row)
+                for row in rows:
+                    effect(row)
+                of_sites = [(self.handles.site_of(row[0]), *row[1:]) for row in rows]
+                self.derivations.append(Derivation(rule, of_sites))
+            if rule.head in _FOUND:
+                for row in rows:
+                    if row[0] in self._dependents:
+                        found[row[0]].append(row)
         for site, rows in found.items():
             self._pass_on(self._dependents[site], rows)
         return bool(derived or self._arrived)

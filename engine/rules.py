@@ -140,10 +140,10 @@ def rules_of(*modules: ModuleType) -> list[Rule]:
 
 
 class Derivation(NamedTuple):
-    """`row` was derived by `rule`."""
+    """`rows` were derived by `rule`."""
 
     rule: Rule
-    row: tuple[Any, ...]
+    rows: Sequence[tuple[Any, ...]]
 
 
 class Applier(Protocol):
@@ -205,7 +205,7 @@ class Rules:
                 for each in self._by_body[relation]:
                     rows = self._derived(each, relation, grown)
                     if rows:
-                        derived += [Derivation(each, row) for row in rows]
+                        derived.append(Derivation(each, rows))
                         self._pending[each.head] += rows
         return derived
 

@@ -67,7 +67,7 @@ def test_rules_run_in_pieces_derive_the_closure(edges: list[Edge], piece: int) -
     derived: list[tuple[object, ...]] = []
     for start in range(0, len(edges), piece):
         rules.add({Edge: edges[start : start + piece]})
-        derived += [each.row for each in rules.derive()]
+        derived += [row for each in rules.derive() for row in each.rows]
     assert set(rules.tables[Path]) == expected(edges)
     assert len(derived) == len(set(derived)) == len(rules.tables[Path])
 
