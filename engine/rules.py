@@ -85,17 +85,18 @@ def joined(left: Table[Row], right: Table[Other], **columns: str) -> Iterator[tu
                 yield row, other
 
 
-def concerned(rows: Table[Row], asked: Sequence[Table[Any]], column: str) -> Iterator[Row]:
-    """Yields the rows that a rule has to look at which asks the tables `asked` about each.
+def concerned(rows: Table[Row], asked: Sequence[Table[Any]], **columns: str) -> Table[Row]:
+    """Returns the rows that a rule has to look at which asks the tables `asked` about each.
 
-    If one of these grew, that are the rows that agree with its new ones in a column.
+    If one of these grew, that are the rows of which a column equals one of its new ones': `concerned(calls, [classes],
+    receiver="pointer")`.
     """
     grown = next((table for table in asked if table.everything is not table), None)
     if grown is None:
-        yield from rows
-    else:
-        for value in grown.by(column):
-            yield from rows.where(**{column: value})
+        return rows
+    ((ours, theirs),) = columns.items()
+    found = (rows.where(**{ours: value}) for value in grown.by(theirs))
+    return Table(itertools.chain.from_iterable(found), rows.everything)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """How rows enter and leave the compiled state; none of it propagates: `closure.solve` does, when it takes the inbox.
 
-What doesn't fit its pool is left out as a whole; then nothing enters any more, and `solve` says EXHAUSTED.
+What doesn't fit its pool is left out as a whole; then nothing enters any more, and `solve` says EXHAUSTED. What is
+called for single rows takes the part of the state that it needs: handing over all of it costs more than the row does.
 """
 
 from __future__ import annotations
@@ -25,8 +26,12 @@ from engine.kernel.state import (
     TRACKED,
     TYPES,
     Counters,
+    Graph,
     Keys,
+    Nodes,
+    Sets,
     State,
+    Types,
 )
 from engine.kernel.words import ONE, lowest_bit
 
@@ -86,32 +91,32 @@ def enter_methods(
 
 
 @entry
-def enter_pointers(state: State, number: int) -> int:
-    return int(new_nodes(state.graph, state.counters, number))
+def enter_pointers(graph: Graph, count: Counters, number: int) -> int:
+    return int(new_nodes(graph, count, number))
 
 
 @entry
-def enter_objects(state: State, kinds: Keys) -> int:
-    first = state.counters[OBJECTS]
-    if first + kinds.size > state.types.object.size >> 1:
-        state.counters[FULL] = 1
-    if state.counters[FULL]:
+def enter_objects(types: Types, count: Counters, kinds: Keys) -> int:
+    first = count[OBJECTS]
+    if first + kinds.size > types.object.size >> 1:
+        count[FULL] = 1
+    if count[FULL]:
         return -1
     for index in range(kinds.size):
-        new_object(state.types, state.counters, kinds[index])
+        new_object(types, count, kinds[index])
     return first
 
 
 @entry
-def enter_tracked(state: State, kinds: Keys) -> int:
-    half = state.types.object.size >> 1
-    first = half + state.counters[TRACKED]
-    if state.counters[TRACKED] + kinds.size > half:
-        state.counters[FULL] = 1
-    if state.counters[FULL]:
+def enter_tracked(types: Types, count: Counters, kinds: Keys) -> int:
+    half = types.object.size >> 1
+    first = half + count[TRACKED]
+    if count[TRACKED] + kinds.size > half:
+        count[FULL] = 1
+    if count[FULL]:
         return -1
     for index in range(kinds.size):
-        new_tracked(state.types, state.counters, kinds[index])
+        new_tracked(types, count, kinds[index])
     return first
 
 
@@ -147,10 +152,10 @@ def enter_sites(
 
 
 @entry
-def enter_class_objects(state: State, kinds: Keys) -> Keys:
+def enter_class_objects(types: Types, count: Counters, kinds: Keys) -> Keys:
     found = np.empty(kinds.size, np.int32)
     for index in range(kinds.size):
-        found[index] = class_object(state.types, state.counters, kinds[index])
+        found[index] = class_object(types, count, kinds[index])
     return found
 
 
@@ -170,9 +175,8 @@ def sets_of(state: State) -> Keys:
 
 
 @entry
-def row_objects(state: State, which: int) -> Keys:
+def row_objects(sets: Sets, node: Nodes, which: int) -> Keys:
     """Returns the objects of a pointer, ascending; none of what stands for no pointer."""
-    sets, node = state.sets, state.graph.node
     known = np.int64(0 if node[which].base == PASSAGE_NODE else node[find(node, which)].known)
     found = np.empty(size_of(sets, known), np.int32)
     total = 0

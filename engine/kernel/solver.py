@@ -72,13 +72,13 @@ class KernelSolver:
         )
 
     def add_objects(self, types: Int32) -> int:
-        return int(doors.enter_objects(self._state, int32(types)))
+        return int(doors.enter_objects(self._state.types, self._state.counters, int32(types)))
 
     def add_tracked(self, types: Int32) -> int:
-        return int(doors.enter_tracked(self._state, int32(types)))
+        return int(doors.enter_tracked(self._state.types, self._state.counters, int32(types)))
 
     def add_pointers(self, number: int) -> int:
-        return int(doors.enter_pointers(self._state, number))
+        return int(doors.enter_pointers(self._state.graph, self._state.counters, number))
 
     def add_sites(
         self, kinds: Int32, targets: Int32, receivers: Int32, results: Int32, throwns: Int32,
@@ -148,7 +148,7 @@ class KernelSolver:
         count[pools.INBOX] = end
 
     def class_objects(self, types: Int32) -> Int32:
-        found: Int32 = doors.enter_class_objects(self._state, int32(types))
+        found: Int32 = doors.enter_class_objects(self._state.types, self._state.counters, int32(types))
         return found
 
     def solve(self, budget: int) -> int:
@@ -190,7 +190,7 @@ class KernelSolver:
         return int(doors.selected(self._state, type_, signature))
 
     def objects_of(self, pointer: int) -> Int32:
-        found: Int32 = doors.row_objects(self._state, pointer)
+        found: Int32 = doors.row_objects(self._state.sets, self._state.graph.node, pointer)
         return found
 
     def points_to(self) -> PointsToRows:

@@ -48,7 +48,7 @@ from engine.reflection.relations import (
     UnknownObject,
     UnreflectCall,
 )
-from engine.rules import Table, joined, rule
+from engine.rules import Table, concerned, joined, rule
 
 # Stands for a field in `FieldObject`.
 ELEMENTS: Any = -1
@@ -123,32 +123,13 @@ def handle_object(
 
     handleObject(i, m) :- handleCandidate(i, m), actual(i, 3, v), points-to(v, t), methodType(t), type(m) = t.
     """
-    for site in _asking(sites, types, lengths, parameters, unknown):
+    of_types = concerned(types, (lengths, parameters), made="site")
+    for site in concerned(sites, (of_types, unknown), type="pointer"):
         known = [row.made for row in types.everything.where(pointer=site.type)]
         free = site.type < 0 or bool(unknown.everything.where(pointer=site.type))
         for candidate in candidates.where(site=site.site):
             if free or any(_has_type(program, candidate, made, lengths, parameters) for made in known):
                 yield HandleObject(candidate.site, candidate.member, candidate.kind)
-
-
-def _asking(
-    sites: Table[LookupCall],
-    types: Table[MethodTypeAt],
-    lengths: Table[ParameterClasses],
-    parameters: Table[ParameterClass],
-    unknown: Table[UnknownAt],
-) -> Iterator[LookupCall]:
-    """Yields the calls that a growing table may concern: those that ask for a type of which it tells more."""
-    told: set[int] | None = None
-    for table in (types, unknown):
-        if table.everything is not table:
-            told = set(table.by("pointer"))
-    for of_made in (lengths, parameters):
-        if of_made.everything is not of_made:
-            told = {row.pointer for made in of_made.by("site") for row in types.where(made=made)}
-    for site in sites:
-        if told is None or site.type in told:
-            yield site
 
 
 def _has_type(
@@ -181,24 +162,30 @@ def unknown_handle(sites: Table[LookupCall], operands: Table[UnknownAt]) -> Iter
 
 @rule("unreflect", JAVA)
 def unreflect(
-    sites: Table[UnreflectCall],
-    methods: Table[MethodAt],
-    fields: Table[FieldAt],
-    program: Program,
+    sites: Table[UnreflectCall], methods: Table[MethodAt], program: Program
 ) -> Iterator[HandleObject]:
-    """Turns member objects into handles.
+    """Turns method and constructor objects into handles.
 
     handleObject(i, m) :- calls(i, "Lookup.unreflect"), actual(i, 1, v), points-to(v, h), methodObject(h, m).
     """
-    for site in sites:
+    for site, method in joined(sites, methods, receiver="pointer"):
+        if site.kind >= 0:
+            yield HandleObject(site.site, method.method, site.kind or _kind_of(program, method.method))
+
+
+@rule("unreflectField", JAVA)
+def unreflect_field(
+    sites: Table[UnreflectCall], fields: Table[FieldAt], program: Program
+) -> Iterator[HandleObject]:
+    """Turns field objects into handles.
+
+    handleObject(i, f) :- calls(i, "Lookup.unreflectGetter"), actual(i, 1, v), points-to(v, h), fieldObject(h, f).
+                          Likewise `unreflectSetter`.
+    """
+    for site, field in joined(sites, fields, receiver="pointer"):
         if site.kind in _OF_FIELDS:
-            for field in fields.where(pointer=site.receiver):
-                static = program.flags_of_field(field.field) & ACC_STATIC
-                yield HandleObject(site.site, field.field, site.kind + bool(static))  # type: ignore[arg-type]
-        elif site.kind >= 0:
-            for method in methods.where(pointer=site.receiver):
-                kind = site.kind or _kind_of(program, method.method)
-                yield HandleObject(site.site, method.method, kind)
+            static = program.flags_of_field(field.field) & ACC_STATIC
+            yield HandleObject(site.site, field.field, site.kind + bool(static))  # type: ignore[arg-type]
 
 
 @rule("unreflectVarHandle", JAVA)

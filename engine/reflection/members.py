@@ -115,7 +115,7 @@ def method_object(
     Differs: the paper takes every method of that name; a class object at the receiver, and the parameter
     classes where they are known, are required here too.
     """
-    for candidate in concerned(candidates, (lengths, parameters), "site"):
+    for candidate in concerned(candidates, (lengths, parameters), site="site"):
         known = lengths.everything.where(site=candidate.site)
         if known:
             wanted = parameter_descriptors(program.name_of_method(candidate.method)[2])

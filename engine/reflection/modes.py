@@ -18,7 +18,8 @@ _POINTS_TO = (
     *_JAVA, "classObjects", "calls.clinit", "P-ForName", "relatedClass", "classesOfMethod", "classesOfField",
     "unknownRelated", "newArray", "memberCandidate", "constructorTypes", "methodObject", "listedMethods", "listedFields",
     "unknownListed", "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
-    "handleCandidate", "handleObject", "P-Lookup", "unreflect", "unreflectVarHandle", "P-Unreflect", "methodType",
+    "handleCandidate", "handleObject", "P-Lookup", "unreflect", "unreflectField", "unreflectVarHandle", "P-Unreflect",
+    "methodType",
 )  # fmt: skip
 _CASTS = (*_POINTS_TO, "classObjects.casts.1", "classObjects.casts.2", "classObjects.casts.listed")
 NOTHING, LOCAL, POINTS_TO, CASTS, SOUND = "none", "local", "points-to", "casts", "sound"
