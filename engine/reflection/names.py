@@ -62,6 +62,7 @@ class Members:
         self._public: dict[int, dict[str, list[int]]] = {}
         self._own_public: dict[int, list[tuple[tuple[str, str], int, bool]]] = {}
         self._fields: dict[int, dict[str, list[int]]] = {}
+        self._own_fields: dict[int, dict[str, list[int]]] = {}
         self._found_fields: dict[int, dict[str, list[int]]] = {}
         self._orders: dict[int, list[int]] = {}
         self._elements: dict[int, list[int]] = {}
@@ -179,11 +180,19 @@ class Members:
         found = self._found_fields.get(type_)
         if found is None:
             found = self._found_fields[type_] = {}
-            for each in self._lookup_order(type_):
-                for field in self.program.fields_of(each):
-                    if self.program.flags_of_field(field) & PUBLIC:
-                        found.setdefault(self.program.name_of_field(field)[1], [field])
+            for each in reversed(self._lookup_order(type_)):
+                found.update(self._own_public_fields(each))
         return found
+
+    def _own_public_fields(self, type_: int) -> dict[str, list[int]]:
+        """Returns, by name, the public fields that a class declares."""
+        own = self._own_fields.get(type_)
+        if own is None:
+            own = self._own_fields[type_] = {}
+            for field in self.program.fields_of(type_):
+                if self.program.flags_of_field(field) & PUBLIC:
+                    own.setdefault(self.program.name_of_field(field)[1], [field])
+        return own
 
     def _declared_fields(self, type_: int) -> dict[str, list[int]]:
         index = self._fields.get(type_)
