@@ -26,11 +26,9 @@ class Bounded:
     of_objects: int  # (of one call of getClass)
     in_all: int = sys.maxsize
     constants: set[int] = field(default_factory=set)
-    objects: dict[int, Int32] = field(
-        default_factory=dict
-    )  # by call of getClass, the classes that it returns
+    objects: dict[int, Int32] = field(default_factory=dict)  # classes, by call of getClass
     members: dict[Any, None] = field(default_factory=dict)  # (rows that say which come)
-    shown: set[int] = field(default_factory=set)  # of the classes
+    shown: set[int] = field(default_factory=set)  # classes, to the rules
 
     def takes(self, site: int) -> bool:
         """Returns whether a call of getClass returns few enough classes."""
@@ -44,7 +42,7 @@ class Bounded:
         return found if len(found) + len(self.members) <= self.in_all else None
 
     def fresh(self, classes: Iterable[int]) -> list[int]:
-        """Returns those of the `classes` for which nobody asked before."""
+        """Returns those of the `classes` that were not shown to the rules before; now they are."""
         found = sorted(set(classes) - self.shown)
         self.shown.update(found)
         return found
