@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,8 +56,12 @@ def columns_of(
     operands = [
         (row, of(name), pointer) for row, each in enumerate(sites) for name, pointer in each.operands.items()
     ]
-    named = {each: tuple(map(of, each)) for each in dict.fromkeys(each[:3] for each in derived)}
-    rows = [(*named[each[:3]], each.site, each.detail) for each in derived]
+    rows = [
+        (*named, each.site, each.detail)
+        for words_of, listed in groupby(derived, itemgetter(0, 1, 2))
+        for named in [tuple(map(of, words_of))]
+        for each in listed
+    ]
     columns = ReflectiveColumns(
         _table(6, site_rows), _table(3, targets), _table(4, sources), _table(3, operands), _table(5, rows)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -206,15 +206,16 @@ class Analysis:
             static_field=fields,
             static_pointer=pointers,
             reflective=report(constraints, self._reflection, lambda obj: dense(obj, types.size, first)),
-            derived=tuple(
-                Derived(rule.name, rule.paper, rule.head.__name__, row[0], row[1])
-                for rule, rows in self._reflection.derivations
-                for row in rows
-            ),
+            derived=tuple(self._derived()),
             statistics=statistics,
             diagnostics=tuple(native_methods(self._program, reached, self._models.is_modelled)),
             passing=self._options.precision.pass_arguments,
         )
+
+    def _derived(self) -> Iterator[Derived]:
+        for rule, rows in self._reflection.derivations:
+            name, paper, head = rule.name, rule.paper, rule.head.__name__
+            yield from (Derived(name, paper, head, row[0], row[1]) for row in rows)
 
 
 def _dense_rows(rows: PointsToRows, ordinary: int, tracked_from: int) -> PointsToRows:
