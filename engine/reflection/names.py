@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from functools import cache
 
 from cypher.program import ACC_STATIC, INTERFACE, PUBLIC, Program
 from cypher.schema import NONE
@@ -20,12 +19,11 @@ def class_named(program: Program, text: str) -> int:
     return NONE if "/" in text or text in PRIMITIVES else program.type_named(text.replace(".", "/"))
 
 
-@cache
-def parameter_descriptors(descriptor: str) -> tuple[str, ...]:
+def parameter_descriptors(descriptor: str) -> list[str]:
     """Returns the descriptors of the parameters.
 
     >>> parameter_descriptors("(I[JLjava/lang/String;)V")
-    ('I', '[J', 'Ljava/lang/String;')
+    ['I', '[J', 'Ljava/lang/String;']
     """
     found = []
     at = 1
@@ -35,7 +33,7 @@ def parameter_descriptors(descriptor: str) -> tuple[str, ...]:
             at += 1
         at = descriptor.index(";", at) + 1 if descriptor[at] == "L" else at + 1
         found.append(descriptor[start:at])
-    return tuple(found)
+    return found
 
 
 def class_of_descriptor(program: Program, descriptor: str) -> int:
