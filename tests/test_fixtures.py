@@ -130,6 +130,15 @@ def test_each_mode_finds_the_calls_that_the_one_before_finds(
 
 @needs_jdk
 @needs_command
+def test_a_call_has_iterators_of_its_own_if_these_are_of_few_types(classes: Path) -> None:
+    (fixture,) = (each for each in FIXTURES if each.name == "IteratorsOfMany")
+    # (beside other fixtures, collections of some of the classes are open)
+    found = computed(analysed(classes, [fixture.name], "points-to"), fixture)
+    assert wrong_in_mode("points-to", expectations(fixture), found) == []
+
+
+@needs_jdk
+@needs_command
 def test_each_call_that_finds_annotations_makes_them(graph_of: Callable[[Fixture, str], Graph]) -> None:
     (fixture,) = (each for each in FIXTURES if each.name == "AnnotatedMembers")
     lines = fixture.sources["AnnotatedMembers"].read_text().splitlines()
