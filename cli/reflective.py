@@ -56,12 +56,10 @@ def columns_of(
     operands = [
         (row, of(name), pointer) for row, each in enumerate(sites) for name, pointer in each.operands.items()
     ]
-    rows = [
-        (*named, each.site, each.detail)
-        for words_of, listed in groupby(derived, itemgetter(0, 1, 2))
-        for named in [tuple(map(of, words_of))]
-        for each in listed
-    ]
+    rows: list[tuple[int, ...]] = []
+    for named, listed in groupby(derived, itemgetter(0, 1, 2)):
+        ids = tuple(map(of, named))
+        rows += [(*ids, each.site, each.detail) for each in listed]
     columns = ReflectiveColumns(
         _table(6, site_rows), _table(3, targets), _table(4, sources), _table(3, operands), _table(5, rows)
     )

@@ -8,7 +8,6 @@ Likewise a call that asks any method whatever for its parameters.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,11 +27,10 @@ class Bounded:
     constants: set[int] = field(default_factory=set)
     objects: dict[int, Int32] = field(default_factory=dict)  # classes, by call of getClass
     members: dict[Any, None] = field(default_factory=dict)  # (rows that say which come)
-    shown: set[int] = field(default_factory=set)  # classes, to the rules
 
     def takes(self, site: int) -> bool:
         """Returns whether a call of getClass returns few enough classes."""
-        return self.objects[site].size <= self.of_objects if site in self.objects else True
+        return site not in self.objects or self.objects[site].size <= self.of_objects
 
     def classes(self) -> set[int] | None:
         """Returns the constants, and what calls of getClass return that return few enough; None if these, with the members, are too many."""
@@ -40,9 +38,3 @@ class Bounded:
             *(listed.tolist() for site, listed in self.objects.items() if self.takes(site))
         )
         return found if len(found) + len(self.members) <= self.in_all else None
-
-    def fresh(self, classes: Iterable[int]) -> list[int]:
-        """Returns those of the `classes` that were not shown to the rules before; now they are."""
-        found = sorted(set(classes) - self.shown)
-        self.shown.update(found)
-        return found

@@ -10,7 +10,6 @@ has there, in an argument or a result, is what comes to the operand from outside
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Container, Iterable, Iterator
 
 import numpy as np
@@ -109,10 +108,6 @@ class Confined:
             found = self._on and type_ >= 0 and self.is_of_jdk(type_)
             found = self._confines[type_] = found and self._program.name_of_type(type_)[0] != "["
         return found
-
-    def unconfined(self, types: Iterable[int]) -> list[int]:
-        """Returns the types that are not confined."""
-        return list(itertools.filterfalse(self.confines, types))
 
     def search(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import filterfalse
 from typing import Any
 
 import numpy as np
@@ -56,12 +57,9 @@ _FOUND: dict[type, Any] = {
     rel.MethodTypeObject: rel.MethodTypeAt,
     rel.UnknownObject: rel.UnknownAt,
 }
-# What the rules see of an object: for most its payload.
+# Objects whose payload is what the rules see of them.
 _AT: dict[int, Any] = {
     heap.CLASS_OBJECT: rel.ClassAt,
-    heap.CLASS_OF: rel.ClassAt,
-    heap.STRING: rel.StringAt,
-    heap.HANDLE: rel.HandleAt,
     heap.METHOD_OBJECT: rel.MethodAt,
     heap.FIELD_OBJECT: rel.FieldAt,
     heap.MADE_HANDLE: rel.MadeAt,
@@ -82,7 +80,7 @@ _ANYTHING = frozenset[Any]().union(*_TAKEN.values())
 # What the JDK's code may call out of whatever it keeps it in: only code outside makes these objects.
 _HANDLES = (heap.HANDLE, heap.MADE_HANDLE)
 # Objects that tell the rules something, and those that tell them nothing; others are unknown.
-_KNOWN = tuple(_AT)
+_KNOWN = (heap.CLASS_OF, heap.STRING, heap.HANDLE, *_AT)
 _SILENT = (NONE, heap.GENERIC)
 
 
@@ -501,10 +499,9 @@ class Reflection:
 
     def _observe_known(self, at: Any, kind: int, value: Any) -> None:
         """Shows the rules what an object at a pointer tells them."""
-        if not self._is_taken(_AT[kind], at):
-            return
         if kind == heap.CLASS_OF:
-            self._symbolic[at][value] = False
+            if self._is_taken(rel.ClassAt, at):
+                self._symbolic[at][value] = False
         elif kind == heap.STRING:
             self._arrive(rel.StringAt(at, self._program.text(value)))
         elif kind == heap.HANDLE:
@@ -606,7 +603,8 @@ class Reflection:
                     fresh = listed[self._shown.get((operand, value), 0) :].tolist()
                     self._shown[operand, value] = listed.size
                     if fresh:
-                        self._arrive_classes(operand, self._confined.unconfined(fresh) if inside else fresh)
+                        confines = self._confined.confines
+                        self._arrive_classes(operand, filterfalse(confines, fresh) if inside else fresh)
             elif kind == RESULT and value in self.sites:
                 self._depend(operand, value)
             elif kind == OUTSIDE:
@@ -631,8 +629,9 @@ class Reflection:
         rows: dict[type, list[Any]] = defaultdict(list)
         for operand, each in self._bounded.items():
             at: Any = operand
-            found = each.classes()
-            fresh: Any = each.fresh(found or ())
+            found, known = each.classes(), self._classes_at[operand]
+            fresh: Any = sorted((found or set()) - known)
+            known.update(fresh)
             rows[rel.ClassAt] += [rel.ClassAt(at, type_) for type_ in fresh]
             for member in each.members if found is not None else ():
                 rows[type(member)].append(member)

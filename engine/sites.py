@@ -62,7 +62,7 @@ class SiteTable:
 
     def place(self, site: int) -> tuple[int, int]:
         """Returns the method and the offset of one site."""
-        method, offset = self._table[:2, site].tolist()
+        method, offset = self._table[:2, site].tolist()  # (the first columns)
         return method, offset
 
     def finish(self) -> Sites:

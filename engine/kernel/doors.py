@@ -25,6 +25,7 @@ from engine.kernel.state import (
     SUPERTYPES,
     TRACKED,
     TYPES,
+    Calls,
     Counters,
     Graph,
     Keys,
@@ -191,7 +192,7 @@ def row_objects(sets: Sets, node: Nodes, which: int) -> Keys:
 
 
 @entry
-def selected(state: State, which: int, signature: int) -> int:
-    if which >= state.counters[TYPES]:
+def selected(types: Types, calls: Calls, count: Counters, which: int, signature: int) -> int:
+    if which >= count[TYPES]:
         return -1
-    return select(state.types, state.calls, state.counters, which, signature)
+    return select(types, calls, count, which, signature)

@@ -187,7 +187,8 @@ class KernelSolver:
         return made[types] - 1, types
 
     def select(self, type_: int, signature: int) -> int:
-        return int(doors.selected(self._state, type_, signature))
+        state = self._state
+        return int(doors.selected(state.types, state.calls, state.counters, type_, signature))
 
     def objects_of(self, pointer: int) -> Int32:
         found: Int32 = doors.row_objects(self._state.sets, self._state.graph.node, pointer)
