@@ -23,9 +23,9 @@ from engine.result import ReflectiveSite
 from engine.sets import Index
 
 # Why casts don't say what class a call finds: nothing is made of it, something else is done with it, what is made of
-# it is cast nowhere, not on every way, or by another method only; or casts do, but the mode doesn't ask them.
-NO_INSTANCE, OTHER_USE, NO_CAST, CAST_ON_SOME_WAYS, CAST_IN_CALLER, NOT_ASKED = (
-    "no-instance", "other-use", "no-cast", "cast-on-some-ways", "cast-in-caller", "casts-not-asked",
+# it is cast nowhere, not on every way, or by another method only; the JDK calls; or casts do, but the mode doesn't ask them.
+NO_INSTANCE, OTHER_USE, NO_CAST, CAST_ON_SOME_WAYS, CAST_IN_CALLER, IN_JDK, NOT_ASKED = (
+    "no-instance", "other-use", "no-cast", "cast-on-some-ways", "cast-in-caller", "in-jdk", "casts-not-asked",
 )  # fmt: skip
 CAUSES = {
     NO_INSTANCE: "no object is made of the class",
@@ -33,6 +33,7 @@ CAUSES = {
     NO_CAST: "what is made of the class is not cast",
     CAST_ON_SOME_WAYS: "what is made of the class is not cast on every way",
     CAST_IN_CALLER: "what is made of the class is cast in other methods only",
+    IN_JDK: "the call is in the JDK's code, of which casts don't tell the classes of the JDK itself",
     NOT_ASKED: "what is made of the class is cast on every way, which mode casts makes use of",
 }
 _MAKERS = (api.CLASS_NEW, api.CONSTRUCTOR_NEW)
@@ -52,6 +53,8 @@ class Casts:
         """Returns why casts don't tell the classes that a call finds by unknown names; empty if that is no question."""
         if site.role != api.FOR_NAME or site.reason != "unknown-name":
             return ""
+        if not self._outside.is_method(int(self._run.result.sites.method[site.site])):
+            return IN_JDK
         makers, others = self._uses.get(site.site, ([], False))
         if others:
             return OTHER_USE

@@ -93,9 +93,13 @@ class Openness:
         for site, (each, _) in self._sites.items():
             if each.role == api.FOR_NAME and site in self._holding:
                 makers = list(self._makers(site))
-                casts = self._rules.tables[rel.ResultCast]
-                if makers and all(casts.where(site=maker) for maker in makers):
+                if makers and all(map(self._is_cast_outside, makers)):
                     yield site
+
+    def _is_cast_outside(self, maker: int) -> bool:
+        """Returns whether code outside the JDK casts what a call makes: inside, classes of its own are not shown."""
+        casts = self._rules.tables[rel.ResultCast].where(site=maker)
+        return bool(casts) and not casts[0].inside
 
     def _makers(self, site: int) -> Iterator[int]:
         """Yields the calls that make objects of the unknown class that `site` finds; -1 for what else is done with it."""

@@ -15,6 +15,7 @@ from cli.specification import Line, Point, read
 from engine.bounded import ASCENDED, LISTED, LISTED_IN_ALL
 from engine.reflection.modes import MODES
 from engine.report import MOST_UNKNOWN
+from tests.cli import tiny_jdk
 from tests.cli.conftest import Heliograph, compiled
 
 PROGRAM = """package demo;
@@ -270,6 +271,41 @@ def test_open_calls_say_why(
 ) -> None:
     found = open_calls(heliograph, runs / mode)
     assert {name: found[name][1] for name in causes} == causes
+
+
+PLUGINS = """public class Plugins implements Runnable {
+    public void run() {}
+    public static Runnable load(String name) throws Exception { return (Runnable) Class.forName(name).newInstance(); }
+}
+"""
+HOST = """package demo;
+
+public class Host {
+    public static void main(String[] arguments) throws Exception { java.util.Plugins.load(arguments[0]).run(); }
+}
+
+class Own implements Runnable {
+    public Own() {}
+    public void run() {}
+}
+"""
+
+
+def test_a_cast_by_the_jdk_finds_classes_outside_and_leaves_the_call_open(
+    tmp_path: Path, javac: str, heliograph: Heliograph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(tiny_jdk.SOURCES, "java.util.Plugins", PLUGINS)
+    home = tiny_jdk.build(tmp_path / "jdk", javac)
+    host = compiled(tmp_path, home, javac, Host=HOST)
+    done = heliograph("analyze", host, "--jdk", home, "--mode", "casts", "--out", tmp_path / "run", "-q")
+    assert done.code == 0, done.errors
+    calls = json.loads(heliograph("sites", "--all", "--run", tmp_path / "run", "--format", "json").output)
+    found = {each["api"]: each for each in calls if each["caller"] == "java.util.Plugins.load"}
+    names, makes = found["java.lang.Class.forName"], found["java.lang.Class.newInstance"]
+    # (the JDK's own class passes the cast as well, and is not shown)
+    assert (names["status"], names["targets"]) == ("partial", ["demo.Own"])
+    assert (names["causes"], names["assumes"]) == (["in-jdk", "input"], [])
+    assert (makes["status"], makes["targets"]) == ("partial", ["demo.Own.<init>()V"])
 
 
 def test_explanations_say_why_a_call_is_open(runs: Path, heliograph: Heliograph) -> None:
