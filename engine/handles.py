@@ -79,7 +79,6 @@ class HandleEffects:
             rel.HandleObject: self._return_handle,
             rel.MadeHandle: self._return_made,
             rel.MethodTypeObject: self._return_type,
-            rel.LookupObject: self._return_lookup,
             rel.HandleTarget: self._do,
             rel.MadeTarget: self._call_made,
             rel.MemoryAccess: self._access_memory,
@@ -150,9 +149,6 @@ class HandleEffects:
         if self._effects.supplies(each, call):
             made = self._filled_object("type", row.made, api.METHOD_TYPE_CLASS, heap.METHOD_TYPE)
             self._effects.give(row.site, [made])
-
-    def _return_lookup(self, row: rel.LookupObject) -> None:
-        self._effects.give(row.site, [self._filled_object("lookup", row.type, api.LOOKUP, heap.LOOKUP)])
 
     def _filled_object(self, sort: str, what: int, name: str, kind: int) -> int:
         """Returns an object of a class, which has the fields of what the JVM makes of it; one has them for all."""

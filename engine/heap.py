@@ -25,11 +25,10 @@ from cypher.schema import NONE, Int32
     HANDLE,  # a direct method handle; `payload` is 16 times its member and its reference kind (JVMS 4.4.8)
     MADE_HANDLE,  # a method handle made of others by the site `payload`
     METHOD_TYPE,  # a method type that the site `payload` returns
-    LOOKUP,  # what looks members up on behalf of the class `payload`
-) = range(16)
-TRACKED = frozenset({
-    STRING, CLASS_OBJECT, METHOD_OBJECT, FIELD_OBJECT, UNKNOWN, CLASS_OF, HANDLE, MADE_HANDLE, METHOD_TYPE, LOOKUP,
-})  # fmt: skip
+) = range(15)
+TRACKED = frozenset(
+    {STRING, CLASS_OBJECT, METHOD_OBJECT, FIELD_OBJECT, UNKNOWN, CLASS_OF, HANDLE, MADE_HANDLE, METHOD_TYPE}
+)
 
 
 class Objects(NamedTuple):

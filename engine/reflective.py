@@ -46,7 +46,7 @@ _LIBRARY = (
     api.INITIALISE,
 )
 # In the JDK's code, these are analysed like any other method.
-_BY_BODY = (api.RELATED, api.ARRAY_NEW, api.LIST_MEMBERS, api.MAKE_LOOKUP)
+_BY_BODY = (api.RELATED, api.ARRAY_NEW, api.LIST_MEMBERS)
 # What a site returns, and what then is at an operand that this comes to.
 _FOUND: dict[type, Any] = {
     rel.ClassObject: rel.ClassAt,
@@ -55,7 +55,6 @@ _FOUND: dict[type, Any] = {
     rel.HandleObject: rel.HandleAt,
     rel.MadeHandle: rel.MadeAt,
     rel.MethodTypeObject: rel.MethodTypeAt,
-    rel.LookupObject: rel.LookupAt,
     rel.UnknownObject: rel.UnknownAt,
 }
 # Objects whose payload is what the rules see of them.
@@ -65,7 +64,6 @@ _AT: dict[int, Any] = {
     heap.FIELD_OBJECT: rel.FieldAt,
     heap.MADE_HANDLE: rel.MadeAt,
     heap.METHOD_TYPE: rel.MethodTypeAt,
-    heap.LOOKUP: rel.LookupAt,
 }
 # What the rules see of the objects at an operand, by its type; of another type it may be any of these.
 _TAKEN: dict[str, frozenset[Any]] = {
@@ -77,7 +75,6 @@ _TAKEN: dict[str, frozenset[Any]] = {
     api.HANDLE: frozenset({rel.HandleAt, rel.MadeAt}),
     api.VAR_HANDLE: frozenset({rel.FieldAt, rel.HandleAt, rel.MadeAt}),
     api.METHOD_TYPE_CLASS: frozenset({rel.MethodTypeAt}),
-    api.LOOKUP: frozenset({rel.LookupAt}),
 }
 _ANYTHING = frozenset[Any]().union(*_TAKEN.values())
 # What the JDK's code may call out of whatever it keeps it in: only code outside makes these objects.
@@ -364,9 +361,6 @@ class Reflection:
             add({rel.ArrayHandleCall: [rel.ArrayHandleCall(site)]})
         elif each.role == api.METHOD_TYPE:
             self._enter_type(each, call)
-        elif each.role == api.MAKE_LOOKUP:
-            declaring: Any = self._program.name_of_method(call.method)[0]
-            add({rel.MakeLookupCall: [rel.MakeLookupCall(site, declaring)]})
         elif each.role == api.FIND_HANDLE:
             position = 2 if each.kind == api.NEW else 3
             type_: Any = call.argument(position) if each.kind > api.PUT_STATIC else NONE

@@ -122,7 +122,7 @@ class NamedRows:
         naming: dict[int, Callable[[int], str]] = {
             heap.STRING: self.program.text, heap.CLASS_OBJECT: self.type, heap.METHOD_OBJECT: self.method,
             heap.FIELD_OBJECT: self.field, heap.UNKNOWN: self.site, heap.CLASS_OF: self.site,
-            heap.MADE_HANDLE: self.site, heap.METHOD_TYPE: self.site, heap.LOOKUP: self.type,
+            heap.MADE_HANDLE: self.site, heap.METHOD_TYPE: self.site,
             heap.HANDLE: self._handle,
         }  # fmt: skip
         if kind == heap.REFLECTIVE:

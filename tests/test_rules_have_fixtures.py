@@ -98,7 +98,6 @@ class Inventory:
         values: dict[Any, Iterable[tuple[Any, ...]]] = {
             rel.ClassAt: ((each,) for each in self.classes),
             rel.StringAt: ((each,) for each in self.texts),
-            rel.LookupAt: ((each,) for each in self.types),
             rel.MethodAt: ((each,) for each in self.methods),
             rel.FieldAt: ((each,) for each in self.fields),
             rel.HandleAt: self.handles,
@@ -217,9 +216,7 @@ class Changed:
     def _of_others(self, each: Rule, name: str, rows: list[Any]) -> Iterator[tuple[Any, ...]]:
         """Yields, for a rule that only looks at the call, the results of the other calls of the fixture."""
         head: Any = each.head
-        has = self._has[name]
-        found = {rel.FieldObject: has.fields, rel.LookupObject: has.types}
-        values = found.get(head, [row.site for row in rows])
+        values = self._has[name].fields if head is rel.FieldObject else [row.site for row in rows]
         yield from (head(row.site, value) for row in rows for value in values)
 
     # --- what derived rows change

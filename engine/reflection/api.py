@@ -41,7 +41,6 @@ SERVICE, ANNOTATION, PROXY, ENUM_CONSTANTS, RESOURCE_BUNDLE, ALLOCATE = (
     "service", "annotation", "proxy", "enum-constants", "resource-bundle", "allocate",
 )  # fmt: skip
 INITIALISE = "initialise"
-MAKE_LOOKUP = "make-lookup"
 OFFSET, MEMORY, METHOD_TYPE, FIND_HANDLE, UNREFLECT, MAKE_HANDLE, SAME_HANDLE, CALL_HANDLE, ARRAY_VAR_HANDLE = (
     "field-offset", "memory-access", "method-type", "find-handle", "unreflect", "make-handle", "same-handle",
     "call-handle", "array-var-handle",
@@ -121,7 +120,7 @@ API: tuple[Api, ...] = (
             (CLASS, "componentType", "component"), (CLASS, "arrayType", "array"), (CLASS, "getNestHost", "host"),
             (CLASS, "getEnclosingClass", "enclosing"), (CLASS, "getDeclaringClass", "declaring"),
             *((owner, "getDeclaringClass", "declaring") for owner in (METHOD, CONSTRUCTOR, FIELD, EXECUTABLE, MEMBER)),
-            (METHOD, "getReturnType", "type"), (FIELD, "getType", "type"), (LOOKUP, "lookupClass", "lookup"),
+            (METHOD, "getReturnType", "type"), (FIELD, "getType", "type"),
         )
     ),
     *(
@@ -195,7 +194,6 @@ API: tuple[Api, ...] = (
     Api("java/util/ResourceBundle", "getBundle", "", RESOURCE_BUNDLE, named=0, always=True, cut=False),
     *(Api(owner, "allocateInstance", "", ALLOCATE, 1, always=True) for owner in UNSAFES),
     # Method handles.
-    Api(HANDLES, "lookup", f"()L{LOOKUP};", MAKE_LOOKUP),
     Api(METHOD_TYPE_CLASS, "methodType", f"({_CLASS}){_TYPE}", METHOD_TYPE),
     Api(METHOD_TYPE_CLASS, "methodType", f"({_CLASS}{_CLASS}){_TYPE}", METHOD_TYPE),
     Api(METHOD_TYPE_CLASS, "methodType", f"({_CLASS}{_CLASSES}){_TYPE}", METHOD_TYPE, classes=1),

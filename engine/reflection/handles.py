@@ -21,7 +21,6 @@ from engine.reflection.papers import JAVA
 from engine.reflection.relations import (
     ArrayHandleCall,
     ClassAt,
-    ClassObject,
     FieldAt,
     FieldObject,
     HandleAt,
@@ -29,14 +28,11 @@ from engine.reflection.relations import (
     HandleCandidate,
     HandleObject,
     HandleTarget,
-    LookupAt,
     LookupCall,
-    LookupObject,
     MadeAt,
     MadeHandle,
     MadeTarget,
     MakeCall,
-    MakeLookupCall,
     MemoryAccess,
     MemoryCall,
     MethodAt,
@@ -47,7 +43,6 @@ from engine.reflection.relations import (
     OffsetField,
     ParameterClass,
     ParameterClasses,
-    RelatedCall,
     StringAt,
     UnknownAt,
     UnknownObject,
@@ -222,26 +217,6 @@ def method_type(sites: Table[MethodTypeCall]) -> Iterator[MethodTypeObject]:
     """
     for site in sites:
         yield MethodTypeObject(site.site, site.site)
-
-
-@rule("lookupObject", JAVA)
-def lookup_object(sites: Table[MakeLookupCall]) -> Iterator[LookupObject]:
-    """Tells lookup objects apart by the classes that ask for one.
-
-    lookupObject(i, t) :- calls(i, "MethodHandles.lookup"), method(i, m), declares(t, m).
-    """
-    for site in sites:
-        yield LookupObject(site.site, site.type)
-
-
-@rule("lookupClass", JAVA)
-def lookup_class(sites: Table[RelatedCall], lookups: Table[LookupAt]) -> Iterator[ClassObject]:
-    """Finds the class on whose behalf a lookup object looks members up.
-
-    classObjects(i, t) :- calls(i, "Lookup.lookupClass"), actual(i, 0, v), points-to(v, h), lookupObject(h, t).
-    """
-    for site, found in joined(sites, lookups, receiver="pointer"):
-        yield ClassObject(site.site, found.type)
 
 
 @rule("madeHandle", JAVA)

@@ -60,13 +60,6 @@ class MethodTypeAt(NamedTuple):
     made: CallSite
 
 
-class LookupAt(NamedTuple):
-    """Holds if `pointer` may be the lookup object of `type`: what looks members up on behalf of that class."""
-
-    pointer: Variable
-    type: Type
-
-
 class UnknownAt(NamedTuple):
     """Holds if `pointer` may be a string, class, method or field object or handle of which nothing is known.
 
@@ -155,7 +148,7 @@ class ParameterVariable(NamedTuple):
 
 
 class RelatedCall(NamedTuple):
-    """Holds if `site` asks the class, member or lookup at `receiver` for classes: its `superclass` or `parameters`, as `sort` says."""
+    """Holds if `site` asks the class or member at `receiver` for classes: its `superclass` or `parameters`, as `sort` says."""
 
     site: CallSite
     sort: str
@@ -214,13 +207,6 @@ class MemoryCall(NamedTuple):
 
     site: CallSite
     scope: str
-
-
-class MakeLookupCall(NamedTuple):
-    """Holds if `site`, a call in the code of `type`, asks for the lookup object of its own class."""
-
-    site: CallSite
-    type: Type
 
 
 class LookupCall(NamedTuple):
@@ -425,13 +411,6 @@ class HandleObject(NamedTuple):
     site: CallSite
     member: Method
     kind: int
-
-
-class LookupObject(NamedTuple):
-    """Holds if `site` may return the lookup object of `type`."""
-
-    site: CallSite
-    type: Type
 
 
 class HandleTarget(NamedTuple):
