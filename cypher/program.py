@@ -129,6 +129,9 @@ class Program(Protocol):
     def methods_of(self, type_: int) -> Sequence[int]:
         """Returns the methods that `type_` declares, in the order of the class file."""
 
+    def described_methods(self, type_: int) -> Sequence[tuple[int, str, str, int]]:
+        """Returns (method, name, descriptor, access flags) of these."""
+
     def method_of(self, type_: int, name: str, descriptor: str) -> int:
         """Returns the method that `type_` declares with this name and descriptor, or -1."""
 
@@ -149,6 +152,9 @@ class Program(Protocol):
 
     def fields_of(self, type_: int) -> Sequence[int]:
         """Returns the fields that `type_` declares, in the order of the class file."""
+
+    def described_fields(self, type_: int) -> Sequence[tuple[int, str, str, int]]:
+        """Returns (field, name, descriptor, access flags) of these."""
 
     def name_of_field(self, field: int) -> tuple[int, str, str]:
         """Returns (declaring type, name, descriptor)."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
 import numpy as np
@@ -345,23 +346,18 @@ class Rows:
     [1, 2]
     """
 
-    __slots__ = ("_by_name", "relation")
-
     def __init__(self, relation: type[tuple[Any, ...]], arrays: Iterable[Int32]) -> None:
         self.relation = relation
-        self._by_name: dict[str, Int32] = dict(zip(columns_of(relation), arrays, strict=True))
+        self.__dict__.update(zip(columns_of(relation), arrays, strict=True))
 
-    def __getattr__(self, name: str) -> Int32:
-        try:
-            return self._by_name[name]
-        except KeyError:
-            raise AttributeError(f"{self.relation.__name__} has no column {name!r}") from None
+    def __getattr__(self, name: str) -> Int32:  # (of what is no column)
+        raise AttributeError(f"{self.__dict__['relation'].__name__} has no column {name!r}")
 
     def __len__(self) -> int:
-        return len(next(iter(self._by_name.values())))
+        return len(next(iter(self)))
 
     def __iter__(self) -> Iterator[Int32]:
-        return iter(self._by_name.values())
+        return map(self.__dict__.__getitem__, columns_of(self.relation))
 
     def take(self, index: NDArray[Any]) -> Rows:
         """Returns the rows at `index` (positions or a mask)."""
@@ -388,7 +384,7 @@ def rows(relation: type[tuple[Any, ...]], tuples: Iterable[tuple[int, ...]]) -> 
     >>> len(rows(Calls, [(1, 2), (1, 3)]))
     2
     """
-    table = np.array(list(tuples), np.int32).reshape(-1, len(columns_of(relation)))
+    table = np.fromiter(chain.from_iterable(tuples), np.int32).reshape(-1, len(columns_of(relation)))
     return Rows(relation, [np.ascontiguousarray(column) for column in table.T])
 
 

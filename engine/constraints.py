@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -115,7 +116,8 @@ class Constraints:
         self._generic: dict[int, int] = {}
         self._types = 0
         self._rows: dict[type, list[tuple[int, ...]]] = defaultdict(list)
-        self._waiting: list[dict[str, int]] = []
+        # Calls that wait: the columns of `Invoke` but for the site, then origin and cause.
+        self._waiting: list[tuple[int, ...]] = []
         self._initialising: list[Rows] = []
         self._block, self._left = 0, 0
         self._clinits: dict[int, Int32] = {}
@@ -189,20 +191,8 @@ class Constraints:
         """
         method, offset = self.sites.place(cause) if cause >= 0 else (method, NONE)
         site = self.sites.number + len(self._waiting)
-        self._waiting.append(
-            {
-                "method": method,
-                "offset": offset,
-                "kind": kind,
-                "origin": origin,
-                "cause": cause,
-                "callee": NONE if kind == VIRTUAL else target,
-                "signature": target if kind == VIRTUAL else NONE,
-                "declared": NONE,
-                "result": result,
-                "thrown": thrown,
-            }
-        )
+        callee, signature = (NONE, target) if kind == VIRTUAL else (target, NONE)
+        self._waiting.append((method, offset, kind, NONE, callee, signature, result, thrown, origin, cause))
         if receiver >= 0:
             self.add(schema.Argument, site, 0, receiver)
         for position, variable in arguments:
@@ -214,18 +204,7 @@ class Constraints:
         for type_ in types:
             for clinit in self._clinits_of(type_).tolist():
                 self._waiting.append(
-                    {
-                        "method": method,
-                        "offset": offset,
-                        "kind": STATIC,
-                        "origin": INITIALISATION,
-                        "cause": cause,
-                        "callee": clinit,
-                        "signature": NONE,
-                        "declared": type_,
-                        "result": NONE,
-                        "thrown": NONE,
-                    }
+                    (method, offset, STATIC, type_, clinit, NONE, NONE, NONE, INITIALISATION, cause)
                 )
 
     def _clinits_of(self, type_: int) -> Int32:
@@ -246,20 +225,15 @@ class Constraints:
             listed, self._rows = self._rows, defaultdict(list)
             pairs = listed.pop(schema.PointsTo, [])
             facts = {relation: schema.rows(relation, found) for relation, found in listed.items()}
+            *columns, origin, cause = _columns(waiting, len(schema.columns_of(schema.Invoke)) + 1)
             if waiting:
-                facts[schema.Invoke] = _invoke_rows(waiting, self.sites.number)
-            order = (
-                np.argsort(facts[schema.Argument].site, kind="stable") if schema.Argument in facts else None
-            )
-            if order is not None:
-                facts[schema.Argument] = facts[schema.Argument].take(order)
-            extra = {
-                name: np.array([each[name] for each in waiting], np.int32) for name in ("origin", "cause")
-            }
-            self.enter(facts, extra["origin"], extra["cause"])
+                sites = np.arange(self.sites.number, self.sites.number + len(waiting), dtype=np.int32)
+                facts[schema.Invoke] = Rows(schema.Invoke, [sites, *columns])
+            if arguments := facts.get(schema.Argument):
+                facts[schema.Argument] = arguments.take(np.argsort(arguments.site, kind="stable"))
+            self.enter(facts, origin, cause)
             if pairs:
-                pointers, objects = np.array(pairs, np.int32).T
-                self.solver.new(pointers, objects)
+                self.solver.new(*_columns(pairs, 2))
             if not self._waiting and self._initialising:
                 initialising, self._initialising = self._initialising, []
                 self._enter_initialisations(schema.concatenate(initialising))
@@ -499,13 +473,6 @@ class Constraints:
         self.enter({schema.Invoke: invoke}, np.full(number, INITIALISATION, np.int32), none)
 
 
-def _invoke_rows(waiting: list[dict[str, int]], first: int) -> Rows:
-    """Returns the sites that were added one by one as rows of `Invoke`."""
-    names = schema.columns_of(schema.Invoke)
-    return schema.rows(
-        schema.Invoke,
-        [
-            tuple(first + index if name == "site" else each[name] for name in names)
-            for index, each in enumerate(waiting)
-        ],
-    )
+def _columns(rows: list[tuple[int, ...]], number: int) -> Int32:
+    """Returns the columns, so many, of rows."""
+    return np.ascontiguousarray(np.fromiter(chain.from_iterable(rows), np.int32).reshape(-1, number).T)

@@ -142,10 +142,18 @@ class DirectFlow:
         self._index.cut[: cut.size] = cut
         self._index.parameters[: parameters.size] = parameters
         paths.extend(self._index, added._replace(recut=recut))
+        self._forget_changed()
+
+    def _forget_changed(self) -> None:
+        """Forgets the searches that passed variables from which they would now go on in other ways."""
+        passed = [each for each, _ in self._origins.values()]
         changed = self._index.touched == self._index.fill[ROUND]
-        for searched, (passed, _) in list(self._origins.items()):
-            if changed[passed].any():
-                del self._origins[searched]
+        before = np.concatenate(([0], np.cumsum(changed[_joined(passed)])))
+        ends = np.cumsum([each.size for each in passed], dtype=np.int64)
+        starts = np.concatenate(([0], ends))[:-1]
+        searched = list(self._origins)
+        for place in np.flatnonzero(before[ends] > before[starts]).tolist():
+            del self._origins[searched[place]]
 
     def _add_calls(self, solver: Solver, opaque: Callable[[Int32], NDArray[np.bool_]]) -> None:
         """Adds the calls made since the last update that searches enter."""

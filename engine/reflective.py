@@ -595,14 +595,13 @@ class Reflection:
                 if (inside and self._is_taken(rel.ClassAt, operand)) or value in self._symbolic[operand]:
                     if value not in types:
                         types[value] = self._classes_of(value)
-                    listed = types[value]
+                    listed, shown = types[value], self._shown.get((operand, value), 0)
                     self._symbolic[operand][value] = True
                     if operand in self._bounded:
                         self._bounded[operand].objects[value] = listed
-                        continue
-                    fresh = listed[self._shown.get((operand, value), 0) :].tolist()
-                    self._shown[operand, value] = listed.size
-                    if fresh:
+                    elif shown < listed.size:
+                        fresh = listed[shown:].tolist()
+                        self._shown[operand, value] = listed.size
                         confines = self._confined.confines
                         self._arrive_classes(operand, filterfalse(confines, fresh) if inside else fresh)
             elif kind == RESULT and value in self.sites:

@@ -66,6 +66,13 @@ class TextTable:
         """Returns text `number`."""
         return str(self._view[self._at[number] : self._at[number + 1]], "utf-8", "surrogatepass")
 
+    def having(self, first: str, second: str) -> NDArray[np.bool_]:
+        """Returns which texts have these two ASCII characters one after the other, and perhaps a few more."""
+        places = np.flatnonzero((self._bytes[:-1] == ord(first)) & (self._bytes[1:] == ord(second)))
+        mask = np.zeros(len(self), bool)
+        mask[np.searchsorted(self._at, places, side="right") - 1] = True
+        return mask
+
     def many(self, numbers: Int32) -> list[str]:
         """Returns the texts with these numbers."""
         if len(numbers) < _FEW or not len(self._bytes):

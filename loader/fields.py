@@ -44,6 +44,17 @@ class Fields:
             first = self._first[type_] = self._allocate(type_, end - start)
         return range(first, first + end - start)
 
+    def described(self, type_: int) -> list[tuple[int, str, str, int]]:
+        """Returns (field, name, descriptor, access flags) of the fields that the class file of `type_` declares."""
+        fields = self.of_type(type_)
+        if not fields:
+            return []
+        part, start, end = self._rows(type_)
+        names = part.text.many(part.unit.field_name[start:end])
+        descriptors = part.text.many(part.unit.field_descriptor[start:end])
+        flags = part.unit.field_flags[start:end].tolist()
+        return list(zip(fields, names, descriptors, flags, strict=True))
+
     def first_of(self, type_: int) -> int:
         """Returns the first of the fields that the class file of `type_` declares, -1 if nobody asked for them."""
         return self._first.get(type_, NONE)

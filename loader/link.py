@@ -136,6 +136,9 @@ class LinkedProgram:
     def methods_of(self, type_: int) -> Sequence[int]:
         return self._methods.of_type(type_)
 
+    def described_methods(self, type_: int) -> Sequence[tuple[int, str, str, int]]:
+        return self._methods.described(type_)
+
     def method_of(self, type_: int, name: str, descriptor: str) -> int:
         return self._methods.declared(type_).get(self._linkage.signatures.of(name, descriptor), NONE)
 
@@ -159,6 +162,9 @@ class LinkedProgram:
 
     def fields_of(self, type_: int) -> Sequence[int]:
         return self._fields.of_type(type_)
+
+    def described_fields(self, type_: int) -> Sequence[tuple[int, str, str, int]]:
+        return self._fields.described(type_)
 
     def name_of_field(self, field: int) -> tuple[int, str, str]:
         return self._fields.name_of(field)

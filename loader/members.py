@@ -104,6 +104,16 @@ class Methods:
         end = self.types.first_method[following] if following < len(self.types) else self.types.methods
         return range(self.types.first_method[type_], end)
 
+    def described(self, type_: int) -> list[tuple[int, str, str, int]]:
+        """Returns (method, name, descriptor, access flags) of the methods that `type_` declares."""
+        self.enter()
+        ids, names = self.of_type(type_), self.signatures.names
+        plain, flags = (each.view[ids.start : ids.stop].tolist() for each in (self.plain, self.flags))
+        return [
+            (method, *names[signature][:2], each)
+            for method, signature, each in zip(ids, plain, flags, strict=True)
+        ]
+
     def declared(self, type_: int) -> dict[int, int]:
         """Returns the methods that `type_` declares by signature without package."""
         found = self._declared.get(type_)

@@ -72,6 +72,9 @@ class Texts:
                 unit.field_ref_descriptor,
                 unit.field_descriptor,
             )
-            texts = part.text.many(np.unique(np.concatenate(columns)))
+            named = np.zeros(len(part.text), bool)
+            for column in columns:
+                named[column] = True
+            texts = part.text.many(np.flatnonzero(named & part.text.having("[", "L")).astype(np.int32))
             found.update(_ELEMENT.findall("\n".join(texts)))
         return frozenset(found)

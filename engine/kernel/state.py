@@ -26,7 +26,7 @@ Methods = NDArray[Any]
 Word = np.uint64
 
 # A node of the constraint graph: a pointer (a variable, a static field, a field of an object, the elements of
-# an array).
+# an array). It fills one line of a processor's cache.
 NODE = np.dtype(
     [
         ("parent", "i4"),  # union-find: itself unless its cycle was collapsed into another
@@ -34,12 +34,12 @@ NODE = np.dtype(
         ("known", "i4"),  # the set of its objects
         ("passed", "i4"),  # the set of those that it has passed on
         ("fresh", "i4"),  # the set of the others
-        ("edge_at", "i8"),
         ("edges", "i4"),
-        ("edge_class", "i4"),  # log2 of the capacity at edge_at, plus one; 0 without edges
+        ("edge_at", "i8"),
+        ("edge_class", "i2"),  # log2 of the capacity at edge_at, plus one; 0 without edges
+        ("wanted", "i2"),  # 1 if something may ask which tracked object it is
         ("first_use", "i4"),
         ("last_use", "i4"),
-        ("wanted", "i4"),  # 1 if something may ask which tracked object it is
         ("base", "i4"),  # object + 1, if the node is a field of an object; -1 if it is a passage
         ("field", "i4"),  # field + 1; 0 stands for the elements of an array
         ("next_field", "i4"),  # chain of the (object, field) table

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cypher.program import ACC_STATIC, Program
+from cypher.schema import Method, Variable
 from engine.reflection.api import (
     CALL_STATIC,
     CALL_VIRTUAL,
@@ -16,7 +17,7 @@ from engine.reflection.api import (
     PUT_STATIC,
 )
 from engine.reflection.members import may_be
-from engine.reflection.names import Members, class_of_descriptor, parameter_descriptors
+from engine.reflection.names import Members, class_of_descriptor
 from engine.reflection.papers import JAVA
 from engine.reflection.relations import (
     ArrayHandleCall,
@@ -117,7 +118,7 @@ def handle_object(
     lengths: Table[ParameterClasses],
     parameters: Table[ParameterClass],
     unknown: Table[UnknownAt],
-    program: Program,
+    members: Members,
 ) -> Iterator[HandleObject]:
     """Keeps the candidates that have the type for which `Lookup.find…` asks.
 
@@ -128,22 +129,23 @@ def handle_object(
         known = [row.made for row in types.everything.where(pointer=site.type)]
         free = site.type < 0 or bool(unknown.everything.where(pointer=site.type))
         for candidate in candidates.where(site=site.site):
-            if free or any(_has_type(program, candidate, made, lengths, parameters) for made in known):
+            if free or any(_has_type(members, candidate, made, lengths, parameters) for made in known):
                 yield HandleObject(candidate.site, candidate.member, candidate.kind)
 
 
 def _has_type(
-    program: Program,
+    members: Members,
     candidate: HandleCandidate,
     made: int,
     lengths: Table[ParameterClasses],
     parameters: Table[ParameterClass],
 ) -> bool:
-    descriptor = program.name_of_method(candidate.member)[2]
-    wanted = [descriptor.rpartition(")")[2], *parameter_descriptors(descriptor)]
-    return any(row.length == len(wanted) - 1 for row in lengths.everything.where(site=made)) and all(
-        may_be(parameters, made, place, class_of_descriptor(program, each))
-        for place, each in enumerate(wanted, start=-1)
+    returned = members.program.name_of_method(candidate.member)[2].rpartition(")")[2]
+    wanted = members.parameter_classes(candidate.member)
+    return (
+        any(row.length == len(wanted) for row in lengths.everything.where(site=made))
+        and may_be(parameters, made, -1, class_of_descriptor(members.program, returned))
+        and all(may_be(parameters, made, place, each) for place, each in enumerate(wanted))
     )
 
 
@@ -251,8 +253,16 @@ def handle_target(calls: Table[HandleCall], handles: Table[HandleAt]) -> Iterato
 
     handleTarget(i, m) :- calls(i, "MethodHandle.invokeExact"), actual(i, 0, v), points-to(v, h), handle(h, m).
     """
-    for call, handle in joined(calls, handles, receiver="pointer"):
-        yield HandleTarget(call.site, handle.member, handle.kind)
+    # Combined handles have operands in common, and these have handles in common.
+    at: dict[Variable, dict[tuple[Method, int], None]] = {}
+    for site, asked in concerned(calls, (handles,), receiver="pointer").by("site").items():
+        found: dict[tuple[Method, int], None] = {}
+        for pointer in (call.receiver for call in asked):
+            if pointer not in at:
+                at[pointer] = dict.fromkeys((row.member, row.kind) for row in handles.where(pointer=pointer))
+            found.update(at[pointer])
+        for member, kind in found:
+            yield HandleTarget(site, member, kind)
 
 
 @rule("madeTarget", JAVA)

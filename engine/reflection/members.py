@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cypher.program import Program
-from engine.reflection.names import (
-    Members,
-    class_of_descriptor,
-    parameter_descriptors,
-)
+from engine.reflection.names import Members
 from engine.reflection.papers import JAVA, LIVSHITS, SOLAR
 from engine.reflection.relations import (
     Candidate,
@@ -105,7 +100,7 @@ def method_object(
     candidates: Table[Candidate],
     lengths: Table[ParameterClasses],
     parameters: Table[ParameterClass],
-    program: Program,
+    members: Members,
 ) -> Iterator[MethodObject]:
     """Keeps the candidates whose parameters may be those that the call names.
 
@@ -118,10 +113,9 @@ def method_object(
     for candidate in concerned(candidates, (lengths, parameters), site="site"):
         known = lengths.everything.where(site=candidate.site)
         if known:
-            wanted = parameter_descriptors(program.name_of_method(candidate.method)[2])
+            wanted = members.parameter_classes(candidate.method)
             if all(each.length != len(wanted) for each in known) or not all(
-                may_be(parameters, candidate.site, index, class_of_descriptor(program, each))
-                for index, each in enumerate(wanted)
+                may_be(parameters, candidate.site, index, each) for index, each in enumerate(wanted)
             ):
                 continue
         yield MethodObject(candidate.site, candidate.method)

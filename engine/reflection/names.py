@@ -64,14 +64,15 @@ class Members:
         self._found_fields: dict[int, dict[str, list[int]]] = {}
         self._orders: dict[int, list[int]] = {}
         self._elements: dict[int, list[int]] = {}
+        self._parameters: dict[int, list[int]] = {}
 
     def _declared_methods(self, type_: int) -> dict[str, list[int]]:
         """Returns, by name, the methods that a class declares."""
         index = self._methods.get(type_)
         if index is None:
             index = self._methods[type_] = {}
-            for method in self.program.methods_of(type_):
-                index.setdefault(self.program.name_of_method(method)[1], []).append(method)
+            for method, name, _, _ in self.program.described_methods(type_):
+                index.setdefault(name, []).append(method)
         return index
 
     def _declared(self, type_: int, name: str) -> list[int]:
@@ -108,12 +109,11 @@ class Members:
         """Returns ((name, descriptor), method, whether it is static) of the public methods that a class declares."""
         own = self._own_public.get(type_)
         if own is None:
-            own = self._own_public[type_] = []
-            for method in self.program.methods_of(type_):
-                flags = self.program.flags_of_method(method)
-                if flags & PUBLIC:
-                    _, name, descriptor = self.program.name_of_method(method)
-                    own.append(((name, descriptor), method, bool(flags & ACC_STATIC)))
+            own = self._own_public[type_] = [
+                ((name, descriptor), method, bool(flags & ACC_STATIC))
+                for method, name, descriptor, flags in self.program.described_methods(type_)
+                if flags & PUBLIC
+            ]
         return own
 
     def _member_order(self, type_: int) -> list[int]:
@@ -149,6 +149,16 @@ class Members:
         for method in self._declared(type_, "<init>") if type_ >= 0 else ():
             if declared or self.program.flags_of_method(method) & PUBLIC:
                 yield method
+
+    def parameter_classes(self, method: int) -> list[int]:
+        """Returns the class of each parameter, as `class_of_descriptor` has it."""
+        found = self._parameters.get(method)
+        if found is None:
+            found = self._parameters[method] = [
+                class_of_descriptor(self.program, each)
+                for each in parameter_descriptors(self.program.name_of_method(method)[2])
+            ]
+        return found
 
     def listed(self, type_: int, sort: str, declared: bool) -> Iterator[int]:
         """Yields what `get[Declared]Methods`, `…Constructors` or `…Fields` lists, as `sort` says."""
@@ -187,17 +197,17 @@ class Members:
         own = self._own_fields.get(type_)
         if own is None:
             own = self._own_fields[type_] = {}
-            for field in self.program.fields_of(type_):
-                if self.program.flags_of_field(field) & PUBLIC:
-                    own.setdefault(self.program.name_of_field(field)[1], [field])
+            for field, name, _, flags in self.program.described_fields(type_):
+                if flags & PUBLIC:
+                    own.setdefault(name, [field])
         return own
 
     def _declared_fields(self, type_: int) -> dict[str, list[int]]:
         index = self._fields.get(type_)
         if index is None:
             index = self._fields[type_] = {}
-            for field in self.program.fields_of(type_):
-                index.setdefault(self.program.name_of_field(field)[1], []).append(field)
+            for field, name, _, _ in self.program.described_fields(type_):
+                index.setdefault(name, []).append(field)
         return index
 
     def named_elements(self, type_: int) -> list[int]:

@@ -509,6 +509,23 @@ def test_fields_of_a_type_are_in_the_order_of_the_class_file() -> None:
     assert {program.name_of_field(each)[0] for each in program.fields_of(type_)} == {type_}
 
 
+def test_members_are_described_as_single_questions_have_them() -> None:
+    methods = (Method("<init>"), Method("m", "(I)V", flags=PRIVATE | ACC_STATIC), Method("m", flags=PUBLIC))
+    fields = (("b", "I", PUBLIC), ("a", "LA;", PRIVATE | ACC_STATIC))
+    program = program_of(Class("A", fields=fields, methods=methods), Class("B"))
+    for name in ("A", "B", "[LA;"):
+        type_ = program.type_named(name)
+        assert [*program.described_methods(type_)] == [
+            (each, *program.name_of_method(each)[1:], program.flags_of_method(each))
+            for each in program.methods_of(type_)
+        ]
+        assert [*program.described_fields(type_)] == [
+            (each, *program.name_of_field(each)[1:], program.flags_of_field(each))
+            for each in program.fields_of(type_)
+        ]
+    assert [len(program.described_methods(program.type_named(name))) for name in ("A", "B")] == [3, 0]
+
+
 # --- bodies
 def test_variables_and_sites_are_renumbered_and_none_stays() -> None:
     rows = (
@@ -646,6 +663,20 @@ def test_may_name_knows_classes_and_members_of_every_archive() -> None:
     )
     texts = facts(program, "p/A.main")[StringConstant].text.tolist()
     assert [program.may_name(each) for each in texts] == [True] * 4 + [False, True, True, False, False, False]
+
+
+def test_arrays_are_named_by_instructions_and_descriptors_but_not_by_string_constants() -> None:
+    rows = (
+        ("new", 0, "[Lp/New;", 3),
+        ("constant", 1, STRING, "[Lp/Text;", 3),
+        call(STATIC_CALL, "p/Main", "with", "([[Lp/Passed;)V", offset=2),
+    )
+    names = ("p/New", "p/Text", "p/Passed", "p/Held", "p/Plain")
+    fields = (("held", "[Lp/Held;", 0), ("plain", "Lp/Plain;", 0))
+    program = program_of(Class("p/Main", methods=(main(*rows),), fields=fields), *map(Class, names))
+    found = [each for each in names if program.names_array_of(program.type_named(each))]
+    assert found == ["p/New", "p/Passed", "p/Held"]
+    assert program.names_array_of(program.type_named("[Lp/New;"))
 
 
 def test_lines_are_those_of_the_nearest_entry_before() -> None:
