@@ -14,17 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.program import (
-    ABSTRACT,
-    ACC_STATIC,
-    INTERFACE,
-    JDK,
-    NATIVE,
-    UNREADABLE,
-    MethodRows,
-    Program,
-    TypeRows,
-)
+from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, JDK, NATIVE, UNREADABLE, MethodRows, TypeRows
 from cypher.schema import NONE, SPECIAL, VIRTUAL, Facts, Int32
 from engine import heap
 from engine.constraints import CLASS, MADE_ARRAYS, OBJECT, RUNNING_THREADS, THROWABLE, Constraints
@@ -33,7 +23,6 @@ from engine.unknown import UnknownObjects
 
 THREAD = "java/lang/Thread"
 CALL_SITE, HANDLE = "java/lang/invoke/CallSite", "java/lang/invoke/MethodHandle"
-LOOKUP = "java/lang/invoke/MethodHandles$Lookup"
 REFERENCE, LOADER = "java/lang/ref/Reference", "java/lang/ClassLoader"
 # What the JVM keeps: what threads throw and don't catch; references, as they may become pending; class loaders.
 UNCAUGHT, REFERENCES, LOADERS = "uncaught throwables", "references", "class loaders"
@@ -77,16 +66,12 @@ class Body(NamedTuple):
 
 
 class SiteModel(NamedTuple):
-    """`means(constraints, call)` for calls of `name` (any descriptor, if `descriptor` is empty) in `owner`.
-
-    `outside` says whether only for calls by code outside the JDK, and only if the JDK's code is analysed, too.
-    """
+    """`means(constraints, call)` for calls of `name` (any descriptor, if `descriptor` is empty) in `owner`."""
 
     owner: str
     name: str
     descriptor: str
     means: Callable[[Constraints, SiteCall], None]
-    outside: bool = False
 
 
 class BodyModel(NamedTuple):
@@ -111,7 +96,7 @@ def _copy_array(constraints: Constraints, call: SiteCall) -> None:
 
 
 def _same_as_receiver(constraints: Constraints, call: SiteCall) -> None:
-    """Returns the receiver: a clone shares its abstract object, and so does a lookup that may less."""
+    """Returns the receiver; a clone shares its abstract object."""
     if call.argument(0) >= 0 and call.result >= 0:
         constraints.add(schema.Assign, call.method, call.offset, call.argument(0), call.result)
 
@@ -141,46 +126,6 @@ def _return_some_class(constraints: Constraints, call: SiteCall) -> None:
     """Returns a class, but none of the program: the one that is spun is made by the linker (see `loader.lambdas`)."""
     if call.result >= 0:
         constraints.put(call.result, constraints.generic(constraints.program.type_named(CLASS)))
-
-
-def _look_up(constraints: Constraints, call: SiteCall) -> None:
-    """Returns a lookup on behalf of the class in whose code the call is (`MethodHandles.lookup`)."""
-    declaring, caller = constraints.program.name_of_method(call.method)[0], constraints.fresh()
-    constraints.add(schema.ClassConstant, call.method, call.offset, declaring, caller)
-    _return_lookup(constraints, call, caller)
-
-
-def _look_up_in(position: int) -> Callable[[Constraints, SiteCall], None]:
-    """Returns a lookup on behalf of a class that is an argument (`Lookup.in`, `MethodHandles.privateLookupIn`)."""
-
-    def means(constraints: Constraints, call: SiteCall) -> None:
-        _return_lookup(constraints, call, call.argument(position))
-
-    return means
-
-
-def _return_lookup(constraints: Constraints, call: SiteCall, class_: int) -> None:
-    """Returns a lookup on behalf of the class at `class_`, which is of this call alone."""
-    program, made = constraints.program, constraints.fresh()
-    field = _lookup_class(program)
-    if call.result >= 0 <= field:
-        constraints.add(schema.New, call.method, call.offset, program.type_named(LOOKUP), made)
-        constraints.add(schema.Assign, call.method, call.offset, made, call.result)
-        if class_ >= 0:
-            constraints.add(schema.Store, call.method, call.offset, class_, field, made)
-
-
-def _return_lookup_class(constraints: Constraints, call: SiteCall) -> None:
-    """Returns the class on whose behalf the lookup looks members up, lookup by lookup."""
-    field = _lookup_class(constraints.program)
-    if call.result >= 0 <= field and call.argument(0) >= 0:
-        constraints.add(schema.Load, call.method, call.offset, call.argument(0), field, call.result)
-
-
-def _lookup_class(program: Program) -> int:
-    """Returns the field of a lookup that has its class, -1 if there is none."""
-    fields = program.described_fields(program.type_named(LOOKUP))
-    return next((field for field, name, _, _ in fields if name == "lookupClass"), NONE)
 
 
 def _set_target(constraints: Constraints, body: Body) -> None:
@@ -314,11 +259,6 @@ SITE_MODELS: tuple[SiteModel, ...] = (
         SiteModel(owner, "dynamicInvoker", "", _get_target)
         for owner in (CALL_SITE, *(f"java/lang/invoke/{kind}CallSite" for kind in ("Mutable", "Volatile")))
     ),
-    SiteModel("java/lang/invoke/MethodHandles", "lookup", "", _look_up, outside=True),
-    SiteModel("java/lang/invoke/MethodHandles", "privateLookupIn", "", _look_up_in(0), outside=True),
-    SiteModel(LOOKUP, "in", "", _look_up_in(1), outside=True),
-    SiteModel(LOOKUP, "dropLookupMode", "", _same_as_receiver, outside=True),
-    SiteModel(LOOKUP, "lookupClass", "", _return_lookup_class, outside=True),
     SiteModel("java/lang/invoke/InnerClassLambdaMetafactory", "spinInnerClass", "", _return_some_class),
     SiteModel("java/security/AccessController", "doPrivileged", "", _run_privileged),
     SiteModel("java/security/AccessController", "doPrivilegedWithCombiner", "", _run_privileged),
@@ -366,16 +306,15 @@ BODY_MODELS: tuple[BodyModel, ...] = (
 
 
 class Models:
-    """Applies the tables to the sites and methods of an analysis; `whole` says whether the JDK's code is analysed."""
+    """Applies the tables to the sites and methods of an analysis."""
 
-    def __init__(self, constraints: Constraints, whole: bool = True) -> None:
+    def __init__(self, constraints: Constraints) -> None:
         self._constraints = constraints
         program = constraints.program
         self._unknown = UnknownObjects(constraints)
         self._sites: dict[int, SiteModel] = {}
         for model in SITE_MODELS:
-            if whole or not model.outside:
-                self.on_site(model)
+            self.on_site(model)
         self._bodies: dict[int, BodyModel] = {}
         for body in BODY_MODELS:
             for method in self._named(body.owner, body.name, ""):
@@ -416,8 +355,6 @@ class Models:
         invoke, constraints = facts[schema.Invoke], self._constraints
         getting = np.flatnonzero(invoke.callee == self._get_class)
         modelled = np.flatnonzero(np.isin(invoke.callee, np.fromiter(self._sites, np.int32)))
-        outside = np.array([self._sites[each].outside for each in invoke.callee[modelled].tolist()], bool)
-        modelled = modelled[~outside | ~constraints.confined.covers(invoke.method[modelled])]
         calls = calls_at(facts, modelled)
         for call in calls:
             self._sites[int(invoke.callee[call.site - first])].means(constraints, call)
