@@ -384,8 +384,16 @@ def rows(relation: type[tuple[Any, ...]], tuples: Iterable[tuple[int, ...]]) -> 
     >>> len(rows(Calls, [(1, 2), (1, 3)]))
     2
     """
-    table = np.fromiter(chain.from_iterable(tuples), np.int32).reshape(-1, len(columns_of(relation)))
-    return Rows(relation, [np.ascontiguousarray(column) for column in table.T])
+    return Rows(relation, columns_of_rows(tuples, len(columns_of(relation))))
+
+
+def columns_of_rows(tuples: Iterable[tuple[int, ...]], number: int) -> Int32:
+    """Returns `tuples`, each of this `number` of values, as columns: an array of shape (number, rows).
+
+    >>> columns_of_rows([(1, 2), (1, 3)], 2).tolist()
+    [[1, 1], [2, 3]]
+    """
+    return np.ascontiguousarray(np.fromiter(chain.from_iterable(tuples), np.int32).reshape(-1, number).T)
 
 
 def concatenate(parts: Iterable[Rows]) -> Rows:

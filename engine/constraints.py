@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -225,7 +224,9 @@ class Constraints:
             listed, self._rows = self._rows, defaultdict(list)
             pairs = listed.pop(schema.PointsTo, [])
             facts = {relation: schema.rows(relation, found) for relation, found in listed.items()}
-            *columns, origin, cause = _columns(waiting, len(schema.columns_of(schema.Invoke)) + 1)
+            *columns, origin, cause = schema.columns_of_rows(
+                waiting, len(schema.columns_of(schema.Invoke)) + 1
+            )
             if waiting:
                 sites = np.arange(self.sites.number, self.sites.number + len(waiting), dtype=np.int32)
                 facts[schema.Invoke] = Rows(schema.Invoke, [sites, *columns])
@@ -233,7 +234,7 @@ class Constraints:
                 facts[schema.Argument] = arguments.take(np.argsort(arguments.site, kind="stable"))
             self.enter(facts, origin, cause)
             if pairs:
-                self.solver.new(*_columns(pairs, 2))
+                self.solver.new(*schema.columns_of_rows(pairs, 2))
             if not self._waiting and self._initialising:
                 initialising, self._initialising = self._initialising, []
                 self._enter_initialisations(schema.concatenate(initialising))
@@ -471,8 +472,3 @@ class Constraints:
         }
         invoke = Rows(schema.Invoke, [columns.get(name, none) for name in schema.columns_of(schema.Invoke)])
         self.enter({schema.Invoke: invoke}, np.full(number, INITIALISATION, np.int32), none)
-
-
-def _columns(rows: list[tuple[int, ...]], number: int) -> Int32:
-    """Returns the columns, so many, of rows."""
-    return np.ascontiguousarray(np.fromiter(chain.from_iterable(rows), np.int32).reshape(-1, number).T)

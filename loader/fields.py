@@ -50,10 +50,9 @@ class Fields:
         if not fields:
             return []
         part, start, end = self._rows(type_)
-        names = part.text.many(part.unit.field_name[start:end])
-        descriptors = part.text.many(part.unit.field_descriptor[start:end])
         flags = part.unit.field_flags[start:end].tolist()
-        return list(zip(fields, names, descriptors, flags, strict=True))
+        named = zip(fields, self._keys(type_), flags, strict=True)
+        return [(field, name, descriptor, each) for field, (name, descriptor), each in named]
 
     def first_of(self, type_: int) -> int:
         """Returns the first of the fields that the class file of `type_` declares, -1 if nobody asked for them."""
@@ -136,12 +135,16 @@ class Fields:
         if found is None:
             found = self._declared[type_] = {}
             if self._types.number[type_] >= 0:
-                part, start, end = self._rows(type_)
-                names = part.text.many(part.unit.field_name[start:end])
-                descriptors = part.text.many(part.unit.field_descriptor[start:end])
-                for place, key in enumerate(zip(names, descriptors, strict=True)):
+                for place, key in enumerate(self._keys(type_)):
                     found.setdefault(key, place)
         return found
+
+    def _keys(self, type_: int) -> list[tuple[str, str]]:
+        """Returns (name, descriptor) of each field that the class file of `type_`, which has one, declares."""
+        part, start, end = self._rows(type_)
+        names = part.text.many(part.unit.field_name[start:end])
+        descriptors = part.text.many(part.unit.field_descriptor[start:end])
+        return list(zip(names, descriptors, strict=True))
 
     def _rows(self, type_: int) -> tuple[Part, int, int]:
         part, row = self._types.classes.locate(self._types.number[type_])

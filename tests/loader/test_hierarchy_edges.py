@@ -918,3 +918,21 @@ def test_super_call_of_the_very_first_method() -> None:
     object_ = Class(OBJECT, None, methods=(first, Method("<init>")))
     program = link([(unit_of(object_), "jdk", "jdk"), (unit_of(*mine), "application", "app.jar")])
     assert calls(program, "B.n") == [("SPECIAL", "A.hashCode()I")]
+
+
+def test_members_are_described_as_single_questions_have_them() -> None:
+    methods = (Method("<init>"), Method("m", "(I)V", flags=PRIVATE | ACC_STATIC), Method("m", flags=PUBLIC))
+    fields = (("b", "I", PUBLIC), ("a", "LA;", PRIVATE | ACC_STATIC))
+    last = tuple(Class(f"java/{each}", fields=fields) for each in "WXYZ")
+    program = program_of(Class("A", fields=fields, methods=methods), Class("B"), library=last)
+    for name in ("A", "B", "[LA;"):
+        type_ = program.type_named(name)
+        assert [*program.described_methods(type_)] == [
+            (each, *program.name_of_method(each)[1:], program.flags_of_method(each))
+            for each in program.methods_of(type_)
+        ]
+        assert [*program.described_fields(type_)] == [
+            (each, *program.name_of_field(each)[1:], program.flags_of_field(each))
+            for each in program.fields_of(type_)
+        ]
+    assert [len(program.described_methods(program.type_named(name))) for name in ("A", "B")] == [3, 0]

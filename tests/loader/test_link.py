@@ -509,23 +509,6 @@ def test_fields_of_a_type_are_in_the_order_of_the_class_file() -> None:
     assert {program.name_of_field(each)[0] for each in program.fields_of(type_)} == {type_}
 
 
-def test_members_are_described_as_single_questions_have_them() -> None:
-    methods = (Method("<init>"), Method("m", "(I)V", flags=PRIVATE | ACC_STATIC), Method("m", flags=PUBLIC))
-    fields = (("b", "I", PUBLIC), ("a", "LA;", PRIVATE | ACC_STATIC))
-    program = program_of(Class("A", fields=fields, methods=methods), Class("B"))
-    for name in ("A", "B", "[LA;"):
-        type_ = program.type_named(name)
-        assert [*program.described_methods(type_)] == [
-            (each, *program.name_of_method(each)[1:], program.flags_of_method(each))
-            for each in program.methods_of(type_)
-        ]
-        assert [*program.described_fields(type_)] == [
-            (each, *program.name_of_field(each)[1:], program.flags_of_field(each))
-            for each in program.fields_of(type_)
-        ]
-    assert [len(program.described_methods(program.type_named(name))) for name in ("A", "B")] == [3, 0]
-
-
 # --- bodies
 def test_variables_and_sites_are_renumbered_and_none_stays() -> None:
     rows = (

@@ -50,7 +50,9 @@ EQUIVALENT = {
     "Methods._qualify: zip(rows.tolist(), declaring[rows].tolist(), plain[rows].tolist(), flags[rows].tolist(), strict=True) → zip(rows.tolist(), declaring[rows].tolist(), plain[rows].tolist(), flags[rows].tolist(), strict=False)",
     "Resolver._targets: zip(owners.tolist(), plain.tolist(), strict=True) → zip(owners.tolist(), plain.tolist(), strict=False)",
     "Resolver._targets: zip(owners[callee < 0].tolist(), plain[callee < 0].tolist(), strict=True) → zip(owners[callee < 0].tolist(), plain[callee < 0].tolist(), strict=False)",
-    "Fields._index: zip(names, descriptors, strict=True) → zip(names, descriptors, strict=False)",
+    "Methods.described: zip(ids, plain, flags, strict=True) → zip(ids, plain, flags, strict=False)",
+    "Fields.described: zip(fields, self._keys(type_), flags, strict=True) → zip(fields, self._keys(type_), flags, strict=False)",
+    "Fields._keys: zip(names, descriptors, strict=True) → zip(names, descriptors, strict=False)",
     # Nothing is below these numbers where they are compared.
     "Types.defined: self.number[known] == MADE → self.number[known] <= MADE",
     "Methods._place: numbers == MADE → numbers <= MADE",

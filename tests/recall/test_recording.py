@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.observed import read
-from tests.benchmarks import jdk as jdks
+from tests.benchmarks.jdk import Jdk
 from tests.recall.java_agent import compile_java
 from tests.recall.record import record
 from tests.recall.subjects import Subject
@@ -78,10 +78,7 @@ REFLECTIVE = {
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    jdk = jdks.find()
-    if jdk.feature != 17:
-        pytest.skip("reflection has other frames in other JDKs")
+def rows(tmp_path_factory: pytest.TempPathFactory, jdk: Jdk) -> list[list[str]]:
     folder = tmp_path_factory.mktemp("recording")
     classes, out = folder / "classes", folder / "calls.tsv"
     compile_java(jdk, [SOURCE], classes, [])

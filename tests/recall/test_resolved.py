@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.causes import REFLECTION_RESOLVED
-from tests.benchmarks import jdk as jdks
+from tests.benchmarks.jdk import Jdk
 from tests.benchmarks.workloads import Unavailable
 from tests.cli.conftest import run_command
 from tests.recall.record import record
@@ -25,27 +25,25 @@ pytestmark = [
 
 @pytest.fixture(scope="module", name="recorded", params=["antlr2", "checkstyle", "hsqldb", "xalan"])
 def recorded_program(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, jdk: Jdk
 ) -> tuple[Subject, Path]:
     folder = tmp_path_factory.mktemp("recorded")
-    jdk = jdks.find()
-    if jdk.feature != 17:
-        pytest.skip("reflection has other frames in other JDKs")
     try:
         program = subject(request.param, jdk, folder)
-        record(program, jdk, folder / "calls.tsv", folder)
     except Unavailable as missing:
         pytest.skip(str(missing))
+    record(program, jdk, folder / "calls.tsv", folder)
     return program, folder / "calls.tsv"
 
 
 @pytest.mark.parametrize("mode", ["points-to", "casts"])
 def test_no_resolved_call_had_another_target(
-    recorded: tuple[Subject, Path], mode: str, tmp_path: Path
+    recorded: tuple[Subject, Path], mode: str, tmp_path: Path, jdk: Jdk
 ) -> None:
     program, observed = recorded
     run = tmp_path / "run"
-    assert run_command("analyze", *program.analysis(), "--mode", mode, "--out", run, "--quiet").code == 0
+    options = ("--jdk", jdk.home, "--mode", mode, "--out", run, "--quiet")
+    assert run_command("analyze", *program.analysis(), *options).code == 0
     found = json.loads(run_command("recall", "--run", run, "--observed", observed, "--format", "json").output)
     reflective = [each for each in found["categories"] if each["category"].startswith("reflective calls")]
     assert sum(each["found"] for each in reflective) > 0
