@@ -138,6 +138,7 @@ def analyse_job(job: Job, progress: Progress) -> Outcome:
                 **without(job.without),
             )  # fmt: skip
             result = analyse(program, solver, entries, options)
+            del solver  # what it holds is more than all that comes after needs
         # Before names are asked for, since what only these mention is no part of the analysis.
         found = dict.fromkeys(
             (*loaded.diagnostics, *program.diagnostics, *result.diagnostics, *matching.diagnostics())

@@ -75,7 +75,11 @@ def without(switches: Collection[str]) -> dict[str, Any]:
 
 def analyse(program: Program, solver: Solver, entries: Entries, options: Options) -> Result:
     """Returns the points-to sets, the call graph and the reflective sites of `program` from `entries`."""
-    return Analysis(program, solver, options).run(entries)
+    analysis = Analysis(program, solver, options)
+    try:
+        return analysis.run(entries)
+    finally:
+        analysis.release()
 
 
 class Analysis:
@@ -130,6 +134,11 @@ class Analysis:
         call_library(self._constraints, entries.library)
         complete = self._close()
         return self._result(complete)
+
+    def release(self) -> None:
+        """Lets go of what only a run needs: its parts know each other, so they would stay until Python looks for cycles."""
+        for part in (self._reflection, self._constraints, self):
+            vars(part).clear()
 
     def _close(self) -> bool:
         """Alternates between the solver, the facts of new methods, and the rules; returns whether it got to the end."""

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import stat
+import weakref
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cli import pipeline
+from cli.progress import Progress
+from engine.reflection.modes import MODES
+from engine.solver import Solver
 from tests.cli.conftest import Heliograph
 
 KEYS = {
@@ -64,6 +70,25 @@ def test_the_cache_makes_no_difference(
     assert heliograph("analyze", classes, "--jdk", jdk, "--out", fresh, "--no-cache", "--quiet").code == 0
     for each in sorted(folder.glob("*.npy")):
         assert (fresh / each.name).read_bytes() == each.read_bytes(), each.name
+
+
+def test_a_solver_is_gone_when_its_analysis_is_over(
+    classes: Path, jdk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[weakref.ref[Solver]] = []
+    make = pipeline._solver
+
+    def kept(*arguments: Any) -> Solver:
+        solver = make(*arguments)
+        made.append(weakref.ref(solver))
+        return solver
+
+    monkeypatch.setattr(pipeline, "_solver", kept)
+    for mode in MODES:
+        job = pipeline.Job([str(classes)], jdk=str(jdk), mode=mode)
+        outcome = pipeline.analyse_job(job, Progress(quiet=True))
+        assert outcome.result.complete
+        assert made.pop()() is None, mode
 
 
 @pytest.mark.parametrize(
