@@ -123,6 +123,7 @@ class Suite:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("engine.analysis.Reflection", reflection)
+            patch.setattr("engine.analysis.Analysis.release", lambda _: None)  # it is asked below
             result = analyse(program, solver(*types), entries, options)
         graph = graph_of(program, result)
         wrong = {
