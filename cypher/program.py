@@ -156,6 +156,9 @@ class Program(Protocol):
     def described_fields(self, type_: int) -> Sequence[tuple[int, str, str, int]]:
         """Returns (field, name, descriptor, access flags) of these."""
 
+    def made_field(self, type_: int, name: str, descriptor: str) -> int:
+        """Returns the instance field of that name that no class file declares, the same each time."""
+
     def name_of_field(self, field: int) -> tuple[int, str, str]:
         """Returns (declaring type, name, descriptor)."""
 

@@ -89,7 +89,7 @@ class Analysis:
         self._program, self._solver, self._options = program, solver, options
         precision = options.precision
         self._constraints = Constraints(program, solver, precision, options.confine_jdk)
-        self._models = Models(self._constraints)
+        self._models = Models(self._constraints, options.scope == PROGRAM)
         self._serialization = Serialization(self._constraints, self._models)
         self._reflection = Reflection(
             self._constraints, options.mode, self._models, options.specification, options.applier

@@ -23,6 +23,9 @@ from engine.unknown import UnknownObjects
 
 THREAD = "java/lang/Thread"
 CALL_SITE, HANDLE = "java/lang/invoke/CallSite", "java/lang/invoke/MethodHandle"
+LOOKUP = "java/lang/invoke/MethodHandles$Lookup"
+# The field, of which no class file knows, with the class on whose behalf a lookup of code outside the JDK is.
+HELD_CLASS = ("val$lookupClass", "Ljava/lang/Class;")
 REFERENCE, LOADER = "java/lang/ref/Reference", "java/lang/ClassLoader"
 # What the JVM keeps: what threads throw and don't catch; references, as they may become pending; class loaders.
 UNCAUGHT, REFERENCES, LOADERS = "uncaught throwables", "references", "class loaders"
@@ -66,12 +69,16 @@ class Body(NamedTuple):
 
 
 class SiteModel(NamedTuple):
-    """`means(constraints, call)` for calls of `name` (any descriptor, if `descriptor` is empty) in `owner`."""
+    """`means(constraints, call)` for calls of `name` (any descriptor, if `descriptor` is empty) in `owner`.
+
+    `outside` says whether only for calls by code outside the JDK, and only if the JDK's code is analysed, too.
+    """
 
     owner: str
     name: str
     descriptor: str
     means: Callable[[Constraints, SiteCall], None]
+    outside: bool = False
 
 
 class BodyModel(NamedTuple):
@@ -96,7 +103,7 @@ def _copy_array(constraints: Constraints, call: SiteCall) -> None:
 
 
 def _same_as_receiver(constraints: Constraints, call: SiteCall) -> None:
-    """Returns the receiver; a clone shares its abstract object."""
+    """Returns the receiver: a clone shares its abstract object, and so does a lookup that may less."""
     if call.argument(0) >= 0 and call.result >= 0:
         constraints.add(schema.Assign, call.method, call.offset, call.argument(0), call.result)
 
@@ -126,6 +133,47 @@ def _return_some_class(constraints: Constraints, call: SiteCall) -> None:
     """Returns a class, but none of the program: the one that is spun is made by the linker (see `loader.lambdas`)."""
     if call.result >= 0:
         constraints.put(call.result, constraints.generic(constraints.program.type_named(CLASS)))
+
+
+def _look_up(constraints: Constraints, call: SiteCall) -> None:
+    """Returns a lookup on behalf of the class in whose code the call is (`MethodHandles.lookup`)."""
+    declaring, caller = constraints.program.name_of_method(call.method)[0], constraints.fresh()
+    constraints.add(schema.ClassConstant, call.method, call.offset, declaring, caller)
+    _return_lookup(constraints, call, caller)
+
+
+def _look_up_in(position: int) -> Callable[[Constraints, SiteCall], None]:
+    """Returns a lookup on behalf of a class that is an argument (`Lookup.in`, `MethodHandles.privateLookupIn`)."""
+
+    def means(constraints: Constraints, call: SiteCall) -> None:
+        _return_lookup(constraints, call, call.argument(position))
+
+    return means
+
+
+def _return_lookup(constraints: Constraints, call: SiteCall, class_: int) -> None:
+    """Returns a lookup on behalf of the class at `class_`, which is of this call alone.
+
+    The field of the JDK for that class stays empty: the JDK's code, without contexts, would take the class anywhere.
+    """
+    program, made = constraints.program, constraints.fresh()
+    if call.result >= 0:
+        lookup = program.type_named(LOOKUP)
+        constraints.add(schema.New, call.method, call.offset, lookup, made)
+        constraints.add(schema.Assign, call.method, call.offset, made, call.result)
+        if class_ >= 0:
+            field = program.made_field(lookup, *HELD_CLASS)
+            constraints.add(schema.Store, call.method, call.offset, class_, field, made)
+
+
+def _return_lookup_class(constraints: Constraints, call: SiteCall) -> None:
+    """Returns the class on whose behalf the lookup looks members up, lookup by lookup."""
+    program = constraints.program
+    if call.result >= 0 and call.argument(0) >= 0:
+        lookup = program.type_named(LOOKUP)
+        fields = [field for field, name, _, _ in program.described_fields(lookup) if name == "lookupClass"]
+        for field in (program.made_field(lookup, *HELD_CLASS), *fields):
+            constraints.add(schema.Load, call.method, call.offset, call.argument(0), field, call.result)
 
 
 def _set_target(constraints: Constraints, body: Body) -> None:
@@ -259,6 +307,11 @@ SITE_MODELS: tuple[SiteModel, ...] = (
         SiteModel(owner, "dynamicInvoker", "", _get_target)
         for owner in (CALL_SITE, *(f"java/lang/invoke/{kind}CallSite" for kind in ("Mutable", "Volatile")))
     ),
+    SiteModel("java/lang/invoke/MethodHandles", "lookup", "", _look_up, outside=True),
+    SiteModel("java/lang/invoke/MethodHandles", "privateLookupIn", "", _look_up_in(0), outside=True),
+    SiteModel(LOOKUP, "in", "", _look_up_in(1), outside=True),
+    SiteModel(LOOKUP, "dropLookupMode", "", _same_as_receiver, outside=True),
+    SiteModel(LOOKUP, "lookupClass", "", _return_lookup_class, outside=True),
     SiteModel("java/lang/invoke/InnerClassLambdaMetafactory", "spinInnerClass", "", _return_some_class),
     SiteModel("java/security/AccessController", "doPrivileged", "", _run_privileged),
     SiteModel("java/security/AccessController", "doPrivilegedWithCombiner", "", _run_privileged),
@@ -306,15 +359,16 @@ BODY_MODELS: tuple[BodyModel, ...] = (
 
 
 class Models:
-    """Applies the tables to the sites and methods of an analysis."""
+    """Applies the tables to the sites and methods of an analysis; `whole` says whether the JDK's code is analysed."""
 
-    def __init__(self, constraints: Constraints) -> None:
+    def __init__(self, constraints: Constraints, whole: bool = True) -> None:
         self._constraints = constraints
         program = constraints.program
         self._unknown = UnknownObjects(constraints)
         self._sites: dict[int, SiteModel] = {}
         for model in SITE_MODELS:
-            self.on_site(model)
+            if whole or not model.outside:
+                self.on_site(model)
         self._bodies: dict[int, BodyModel] = {}
         for body in BODY_MODELS:
             for method in self._named(body.owner, body.name, ""):
@@ -355,6 +409,8 @@ class Models:
         invoke, constraints = facts[schema.Invoke], self._constraints
         getting = np.flatnonzero(invoke.callee == self._get_class)
         modelled = np.flatnonzero(np.isin(invoke.callee, np.fromiter(self._sites, np.int32)))
+        outside = np.array([self._sites[each].outside for each in invoke.callee[modelled].tolist()], bool)
+        modelled = modelled[~outside | ~constraints.confined.covers(invoke.method[modelled])]
         calls = calls_at(facts, modelled)
         for call in calls:
             self._sites[int(invoke.callee[call.site - first])].means(constraints, call)

@@ -7,7 +7,7 @@ from bisect import bisect_right
 import numpy as np
 
 from cypher.growing import Growing
-from cypher.program import PHANTOM
+from cypher.program import PHANTOM, SYNTHETIC
 from cypher.schema import NONE, Int32
 from loader.csr import look_up
 from loader.hierarchy import Types
@@ -32,6 +32,7 @@ class Fields:
         self._other: dict[int, tuple[int, str, str, int]] = {}
         self._names: dict[int, tuple[int, str, str]] = {}
         self._phantoms: dict[tuple[int, str, str], int] = {}
+        self._made: dict[tuple[int, str, str], int] = {}
         self._declared: dict[int, dict[tuple[str, str], int]] = {}
 
     def of_type(self, type_: int) -> range:
@@ -86,6 +87,14 @@ class Fields:
         field = self._allocate(type_, 1)
         self._other[field] = (type_, name, descriptor, flags)
         return field
+
+    def made(self, type_: int, name: str, descriptor: str) -> int:
+        """Returns the field of that name that no class file declares, the same each time."""
+        key = type_, name, descriptor
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = self.add(*key, SYNTHETIC)
+        return found
 
     def of_refs(self, part: Part, refs: Int32) -> Int32:
         """Returns the fields to which these field references of `part` resolve."""

@@ -166,6 +166,9 @@ class LinkedProgram:
     def described_fields(self, type_: int) -> Sequence[tuple[int, str, str, int]]:
         return self._fields.described(type_)
 
+    def made_field(self, type_: int, name: str, descriptor: str) -> int:
+        return self._fields.made(type_, name, descriptor)
+
     def name_of_field(self, field: int) -> tuple[int, str, str]:
         return self._fields.name_of(field)
 

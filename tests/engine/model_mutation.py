@@ -45,7 +45,7 @@ from tests.fixture_harness import MODES, SUPPORT, build, expectations, fixtures,
 # The names of the fixtures that may notice a change of a module begin so.
 TOPICS: dict[ModuleType, str] = {
     models: (
-        "Arr|Call|ClassLit|Clean|Clone|Curr|Dynamic|Exec|Final|ForName|GetClass|InvokeP|Lambda|Load|NameI|Native|OwnL"
+        "Arr|Call|ClassLit|Clean|Clone|Curr|Dynamic|Exec|Final|ForName|GetClass|InvokeP|Lambda|Load|Lookup|NameI|Native|OwnL"
         "|Priv|Ref|Service|StackW|System|Thread|Throwable|Uncaught"
     ),
     machine: "Thread|Uncaught|Shutdown|Fin|Cleaners|Main|Own|Load|Dynamic|Call|HandleC|MethodT|VarH|Lambda|String|Rec|Pat",

@@ -70,6 +70,7 @@ CHANGES_NOT_SHOWN = {
     "_get_element: constraints.add(schema.ArrayLoad, body.method, 0, body.first, body.returned) → constraints.add(schema.ArrayLoad, body.method, 1, body.first, body.returned)",
     "LibraryEffects._return_value: constraints.add(schema.ArrayStore, body.method, 0, target, NONE, body.returned) → constraints.add(schema.ArrayStore, body.method, -1, target, NONE, body.returned)",
     # What isn't there is looked at again where it is used, and what was done is done again.
+    "_return_lookup_class: if call.result >= 0 and call.argument(0) >= 0: → if True:",
     "HandleEffects.enter_made: if pointer < 0: → if False:",
     "HandleEffects._arguments: pointer >= 0 → pointer >= -1",
     "HandleEffects._filled_object: if name not in self._filled: → if True:",

@@ -24,6 +24,7 @@ from cypher.program import (
     PRIVATE,
     PROTECTED,
     PUBLIC,
+    SYNTHETIC,
 )
 from cypher.schema import Invoke
 from loader import hierarchy
@@ -936,3 +937,15 @@ def test_members_are_described_as_single_questions_have_them() -> None:
             for each in program.fields_of(type_)
         ]
     assert [len(program.described_methods(program.type_named(name))) for name in ("A", "B")] == [3, 0]
+
+
+def test_a_field_that_is_made_is_one_and_of_no_class_file() -> None:
+    program = program_of(Class("A", fields=(("a", "I", PUBLIC),)), Class("B"))
+    first, second = types = [program.type_named(name) for name in ("A", "B")]
+    keys = [(type_, name, "LA;") for type_ in types for name in ("a", "b")]
+    made = [program.made_field(*key) for key in keys]
+    assert made == [program.made_field(*key) for key in keys]
+    assert [program.name_of_field(each) for each in made] == keys
+    assert {program.flags_of_field(each) for each in made} == {SYNTHETIC}
+    assert [program.name_of_field(each) for each in program.fields_of(first)] == [(first, "a", "I")]
+    assert [*program.fields_of(second)] == []
