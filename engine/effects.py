@@ -65,6 +65,14 @@ class Effects:
                 self._constraints.put(self._copies_of(type_), known)
         return known
 
+    def array(self, type_: int) -> int:
+        """Returns the array of a type, perhaps one of a class that is missing, that the library makes, made on first use."""
+        known = self._metaobjects.get(("array", type_))
+        if known is None:
+            known = self._constraints.object(heap.REFLECTIVE, type_, payload=type_)
+            self._metaobjects["array", type_] = known
+        return known
+
     def _copies_of(self, type_: int) -> int:
         """Returns the pointer to all member objects of a class: copies of what the library keeps, which is one of them.
 
@@ -184,10 +192,7 @@ class Effects:
         self.give(row.site, [self._metaobjects[key]])
 
     def _make_array(self, row: rel.NewArray) -> None:
-        self.give(
-            row.site,
-            [self.metaobject("array", row.type, self._program.name_of_type(row.type), heap.REFLECTIVE)],
-        )
+        self.give(row.site, [self.array(row.type)])
 
     def _create(self, row: rel.NewInstanceTarget) -> None:
         """A new object flows to the result, its constructor runs on it (Livshits, Whaley, Lam, § 5.2.3).

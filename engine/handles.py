@@ -248,8 +248,7 @@ class HandleEffects:
             is_array = program.name_of_type(type_).startswith("[")
             if is_array and (invocation.anything >= 0 or (collects and index == len(types) - 1)):
                 collected = constraints.fresh()
-                array = self._effects.metaobject("array", type_, program.name_of_type(type_), heap.REFLECTIVE)
-                constraints.put(collected, array)
+                constraints.put(collected, self._effects.array(type_))
                 rest = [each for at, each in invocation.arguments.items() if at >= index + shift]
                 for source in rest if invocation.anything < 0 else [invocation.anything]:
                     constraints.add(schema.ArrayStore, call.method, call.offset, source, NONE, collected)

@@ -193,8 +193,7 @@ class LibraryEffects:
     def _array(self, type_: int, elements: Sequence[int]) -> int:
         """Returns an array that holds `elements`."""
         constraints = self._constraints
-        array, element = constraints.fresh(), constraints.fresh()
-        made = self._effects.metaobject("array", type_, self._program.name_of_type(type_), heap.REFLECTIVE)
+        array, element, made = constraints.fresh(), constraints.fresh(), self._effects.array(type_)
         constraints.put(array, made)
         for each in elements:
             constraints.put(element, each)

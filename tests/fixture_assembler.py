@@ -39,7 +39,8 @@ _FLAGS = {
 _PLAIN = {
     "nop": 0, "aconst_null": 1, "iconst_0": 3, "iconst_1": 4, "iconst_2": 5, "lconst_0": 9, "aaload": 50,
     "aastore": 83, "pop": 87, "pop2": 88, "dup": 89, "dup_x1": 90, "dup_x2": 91, "dup2": 92, "dup2_x1": 93,
-    "dup2_x2": 94, "swap": 95, "iadd": 96, "ireturn": 172, "areturn": 176, "return": 177, "athrow": 191,
+    "dup2_x2": 94, "swap": 95, "iadd": 96, "ireturn": 172, "areturn": 176, "return": 177, "arraylength": 190,
+    "athrow": 191,
 }  # fmt: skip
 _LOCAL = {"iload": 21, "lload": 22, "aload": 25, "istore": 54, "lstore": 55, "astore": 58, "ret": 169}
 _BRANCH = {
