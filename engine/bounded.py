@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from cypher.schema import Int32
+from cypher.schema import NONE, Int32
 
 # Of how many classes that one call of getClass may return a call lists the members, and finds the superclasses; and of
 # how many classes in all it lists the members, or of how many members it finds what they declare.
@@ -24,6 +24,7 @@ class Bounded:
 
     of_objects: int  # (of one call of getClass)
     in_all: int = sys.maxsize
+    others: int = NONE  # the operand that takes all classes if there are more
     constants: set[int] = field(default_factory=set)
     objects: dict[int, Int32] = field(default_factory=dict)  # classes, by call of getClass
     members: dict[Any, None] = field(default_factory=dict)  # (rows that say which come)
@@ -38,3 +39,7 @@ class Bounded:
             *(listed.tolist() for site, listed in self.objects.items() if self.takes(site))
         )
         return found if len(found) + len(self.members) <= self.in_all else None
+
+    def all_classes(self) -> set[int]:
+        """Returns the constants, and what calls of getClass return, few or many."""
+        return self.constants.union(*(listed.tolist() for listed in self.objects.values()))

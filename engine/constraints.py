@@ -26,8 +26,10 @@ OBJECT, STRING, CLASS, THROWABLE = (
     "java/lang/Throwable",
 )
 STRING_ARRAY = f"[L{STRING};"
-# What the JVM keeps: threads that run; an array of each type of which one was allocated; objects with a finalizer.
-RUNNING_THREADS, MADE_ARRAYS, FINALIZABLE = "running threads", "made arrays", "finalizable objects"
+# What the JVM keeps: threads that run; objects with a finalizer; an array of each type of which the program makes one,
+# and those that stand for arrays of other types.
+RUNNING_THREADS, FINALIZABLE = "running threads", "finalizable objects"
+MADE_ARRAYS, STANDING_ARRAYS = "made arrays", "standing arrays"
 # More objects of one type than this, made by one method, fill a table.
 MANY = 30
 BUILDERS = ("java/lang/StringBuilder", "java/lang/StringBuffer", "java/lang/AbstractStringBuilder")
@@ -121,6 +123,7 @@ class Constraints:
         self._block, self._left = 0, 0
         self._clinits: dict[int, Int32] = {}
         self._pools: dict[str, int] = {}
+        self._made_arrays: set[int] = set()
         self._finalized = {program.type_named("java/lang/Enum"): False}
 
     # --- single rows, from models and rules
@@ -301,7 +304,7 @@ class Constraints:
         for type_ in np.unique(new.type[merged == NONE]).tolist():
             key = np.array([type_], np.int32)
             if self.program.name_of_type(type_).startswith(("[L", "[[")):
-                self.put(self.pool(MADE_ARRAYS), self.object(heap.NATIVE, type_))
+                self.make_array(type_)
             if self._is_merged(type_):
                 obj = self.solver.add_objects(key)
                 self.heap.add(obj, 1, heap.MERGED, type_)
@@ -323,6 +326,12 @@ class Constraints:
         if finalized:
             registered = objects[np.isin(new.type, finalized)]
             self.solver.new(np.full(registered.size, self.pool(FINALIZABLE), np.int32), registered)
+
+    def make_array(self, type_: int) -> None:
+        """Has the JVM make arrays of a type, of which it makes those that the program makes elsewhere."""
+        if type_ not in self._made_arrays:
+            self._made_arrays.add(type_)
+            self.put(self.pool(MADE_ARRAYS), self.object(heap.NATIVE, type_))
 
     def has_finalizer(self, type_: int) -> bool:
         """Returns whether a class overrides `Object.finalize` (JLS 12.6); that of enums does nothing (JLS 8.9.2)."""

@@ -10,7 +10,7 @@ from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
-from engine.constraints import CLASS, FINALIZABLE, Constraints
+from engine.constraints import CLASS, FINALIZABLE, STANDING_ARRAYS, Constraints
 from engine.models import WRAPPERS, SiteCall
 from engine.reflection import api
 from engine.reflection import relations as rel
@@ -36,6 +36,7 @@ class Effects:
         self.exact: dict[int, dict[tuple[int, int], int]] = defaultdict(dict)
         self.lengths: dict[tuple[int, int], int] = {}
         self._metaobjects: dict[tuple[str, int], int] = {}
+        self.standing: list[int] = []  # arrays that stand for those of subtypes
         # What was made for a site once and serves all its targets.
         self._casts: dict[tuple[int, int, int], int] = {}
         self._loaded: dict[tuple[int, int], int] = {}
@@ -65,12 +66,17 @@ class Effects:
                 self._constraints.put(self._copies_of(type_), known)
         return known
 
-    def array(self, type_: int) -> int:
-        """Returns the array of a type, perhaps one of a class that is missing, that the library makes, made on first use."""
-        known = self._metaobjects.get(("array", type_))
+    def array(self, type_: int, standing: bool = False) -> int:
+        """Returns the array of a type, perhaps one of a class that is missing, that the library makes, made on first use.
+
+        If it is `standing`, arrays of subtypes are meant as well.
+        """
+        key = "standing" if standing else "array", type_
+        known = self._metaobjects.get(key)
         if known is None:
-            known = self._constraints.object(heap.REFLECTIVE, type_, payload=type_)
-            self._metaobjects["array", type_] = known
+            known = self._metaobjects[key] = self._constraints.object(heap.REFLECTIVE, type_, payload=type_)
+            if standing:
+                self.standing.append(known)
         return known
 
     def _copies_of(self, type_: int) -> int:
@@ -192,7 +198,13 @@ class Effects:
         self.give(row.site, [self._metaobjects[key]])
 
     def _make_array(self, row: rel.NewArray) -> None:
-        self.give(row.site, [self.array(row.type)])
+        """A call makes an array, of which code of the JVM may make others of the same class."""
+        made = self.array(row.type, bool(row.standing))
+        self.give(row.site, [made])
+        if row.standing:
+            self._constraints.put(self._constraints.pool(STANDING_ARRAYS), made)
+        else:
+            self._constraints.make_array(row.type)
 
     def _create(self, row: rel.NewInstanceTarget) -> None:
         """A new object flows to the result, its constructor runs on it (Livshits, Whaley, Lam, § 5.2.3).

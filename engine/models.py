@@ -17,7 +17,15 @@ from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, JDK, NATIVE, UNREADABLE, MethodRows, TypeRows
 from cypher.schema import NONE, SPECIAL, VIRTUAL, Facts, Int32
 from engine import heap
-from engine.constraints import CLASS, MADE_ARRAYS, OBJECT, RUNNING_THREADS, THROWABLE, Constraints
+from engine.constraints import (
+    CLASS,
+    MADE_ARRAYS,
+    OBJECT,
+    RUNNING_THREADS,
+    STANDING_ARRAYS,
+    THROWABLE,
+    Constraints,
+)
 from engine.reflection.names import class_of_descriptor
 from engine.unknown import UnknownObjects
 
@@ -223,11 +231,12 @@ def _yield_to(pool: str) -> Callable[[Constraints, Body], None]:
     return means
 
 
-def _return_pool(pool: str) -> Callable[[Constraints, Body], None]:
-    """Returns what the JVM keeps under a name."""
+def _return_pool(*pools: str) -> Callable[[Constraints, Body], None]:
+    """Returns what the JVM keeps under these names."""
 
     def means(constraints: Constraints, body: Body) -> None:
-        constraints.add(schema.Assign, body.method, 0, constraints.pool(pool), body.returned)
+        for each in pools:
+            constraints.add(schema.Assign, body.method, 0, constraints.pool(each), body.returned)
 
     return means
 
@@ -321,7 +330,7 @@ BODY_MODELS: tuple[BodyModel, ...] = (
     BodyModel(THREAD, "start0", _run_thread),
     BodyModel(THREAD, "currentThread", _return_pool(RUNNING_THREADS)),
     BodyModel(THREAD, "currentCarrierThread", _return_pool(RUNNING_THREADS)),
-    BodyModel("java/lang/reflect/Array", "newArray", _return_pool(MADE_ARRAYS)),
+    BodyModel("java/lang/reflect/Array", "newArray", _return_pool(MADE_ARRAYS, STANDING_ARRAYS)),
     BodyModel("java/lang/reflect/Array", "get", _get_element),
     BodyModel("java/lang/reflect/Array", "set", _set_element),
     BodyModel(REFERENCE, "<init>", _join(REFERENCES)),

@@ -16,7 +16,7 @@ from cypher.program import ACC_STATIC
 from cypher.schema import NONE, VIRTUAL, Facts, Int32, Rows
 from engine import heap
 from engine.bounded import ASCENDED, LISTED, LISTED_IN_ALL, Bounded
-from engine.constraints import CLASS, STRING, Constraints
+from engine.constraints import CLASS, MADE_ARRAYS, STRING, Constraints
 from engine.effects import Effects
 from engine.handles import HandleEffects
 from engine.kernel.index import OTHER, OUTSIDE, RESULT, TEXT, TYPE
@@ -121,6 +121,7 @@ class Reflection:
         self._classes_at: dict[int, set[int]] = defaultdict(set)
         # By call of getClass: how many objects it asks, and their types.
         self._classes: dict[int, tuple[int, Int32]] = {}
+        self._asks_standing: set[int] = set()  # of these, the ones that ask arrays that stand for others
         self._takes: dict[int, frozenset[Any]] = {}  # by operand, what the rules are to see of it
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
         self._outside: dict[int, int] = {}
@@ -260,6 +261,9 @@ class Reflection:
             call, operand = self._with_own_operand(each, call)
             superclass = each.sort == "superclass"
             self._bounded[operand] = Bounded(ASCENDED) if superclass else Bounded(LISTED, LISTED_IN_ALL)
+        elif each.role == api.ARRAY_NEW and call.result >= 0:  # (whatever of its class is known)
+            made = self._constraints.pool(MADE_ARRAYS)
+            self._constraints.add(schema.Assign, call.method, call.offset, made, call.result)
         self.sites[call.site] = each, call
         if not self.counts(each):
             return
@@ -291,7 +295,11 @@ class Reflection:
         elif each.role == api.RELATED:
             add({rel.RelatedCall: [rel.RelatedCall(site, each.sort, subject)]})
         elif each.role == api.ARRAY_NEW:
-            add({rel.ArrayCall: [rel.ArrayCall(site, subject)]})
+            few: Any = self._with_own_operand(each, call)[1]
+            many: Any = self._constraints.fresh()
+            self._bounded[few] = Bounded(LISTED, LISTED_IN_ALL, others=many)
+            self._ask(few, call.method, CLASS)
+            add({rel.ArrayCall: [rel.ArrayCall(site, subject, few, many)]})
         elif each.role == api.CLASS_NEW:
             add({rel.NewInstanceCall: [rel.NewInstanceCall(site, subject)]})
         elif each.role == api.CONSTRUCTOR_NEW:
@@ -604,6 +612,8 @@ class Reflection:
                         self._shown[operand, value] = listed.size
                         confines = self._confined.confines
                         self._arrive_classes(operand, filterfalse(confines, fresh) if inside else fresh)
+                    if operand in self._of_arrays and value in self._asks_standing:
+                        self._arrive(rel.UnknownAt(at, nothing))
             elif kind == RESULT and value in self.sites:
                 self._depend(operand, value)
             elif kind == OUTSIDE:
@@ -628,15 +638,22 @@ class Reflection:
         rows: dict[type, list[Any]] = defaultdict(list)
         for operand, each in self._bounded.items():
             at: Any = operand
-            found, known = each.classes(), self._classes_at[operand]
-            fresh: Any = sorted((found or set()) - known)
-            known.update(fresh)
-            rows[rel.ClassAt] += [rel.ClassAt(at, type_) for type_ in fresh]
+            found = each.classes()
+            rows[rel.ClassAt] += self._fresh_classes(operand, found or set())
             for member in each.members if found is not None else ():
                 rows[type(member)].append(member)
             if found is None or not all(map(each.takes, each.objects)):
                 rows[rel.UnknownAt].append(rel.UnknownAt(at, nothing))
+                if each.others >= 0:
+                    rows[rel.ClassAt] += self._fresh_classes(each.others, each.all_classes())
         return self.rules.add(rows)
+
+    def _fresh_classes(self, operand: Any, found: set[int]) -> list[rel.ClassAt]:
+        """Returns the rows for classes that the rules were not yet shown at an operand."""
+        known = self._classes_at[operand]
+        fresh: Any = sorted(found - known)
+        known.update(fresh)
+        return [rel.ClassAt(operand, each) for each in fresh]
 
     def _depend(self, operand: int, site: int) -> None:
         """Has `operand` see all that `site` finds, so far and from now on."""
@@ -655,6 +672,8 @@ class Reflection:
             met[types] = 0
             types = np.concatenate((types, np.flatnonzero(met).astype(np.int32)))
             self._classes[site] = objects.size, types
+            if np.isin(objects, self._effects.standing).any():
+                self._asks_standing.add(site)
         return types
 
     def _pass_on(self, operands: Iterable[Any], rows: Sequence[Any]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cypher.program import ABSTRACT, INTERFACE, Program
 from cypher.schema import NONE
+from engine.constraints import OBJECT
 from engine.reflection.names import Members
 from engine.reflection.papers import JAVA, LIVSHITS
 from engine.reflection.relations import (
@@ -22,6 +23,7 @@ from engine.reflection.relations import (
     NewInstanceTarget,
     ResolvedField,
     ResolvedInvoke,
+    UnknownAt,
 )
 from engine.rules import Table, joined, rule
 
@@ -102,13 +104,38 @@ def new_array(
     newArray(i, a) :- calls(i, "Array.newInstance"), actual(i, 0, v), points-to(v, c), classObject(c, t),
                       arrayOf(t, a).
 
-    Without a bound, the class of an array that was made would lead to ever deeper ones. An array whose type the
-    program doesn't name is told from arrays of its nearest named supertypes by nothing: these stand for it.
+    Without a bound, the class of an array that was made would lead to ever deeper ones. If the classes are many, arrays
+    of the nearest supertypes that the program names stand for those of a class of which it names none.
     """
+    for site, found in joined(sites, classes, few="pointer"):
+        if _has_arrays(program, found.type):
+            yield NewArray(site.site, program.array_of(found.type), 0)  # type: ignore[arg-type]
     for site, found in joined(sites, classes, component="pointer"):
-        if found.type >= 0 and not program.name_of_type(found.type).startswith("[" * DEEPEST_ARRAY):
-            for element in members.named_elements(found.type):
-                yield NewArray(site.site, program.array_of(element))  # type: ignore[arg-type]
+        if _has_arrays(program, found.type) and found.type in members.named_elements(found.type):
+            yield NewArray(site.site, program.array_of(found.type), 0)  # type: ignore[arg-type]
+    for site, found in joined(sites, classes, many="pointer"):
+        for each in members.named_elements(found.type) if _has_arrays(program, found.type) else ():
+            if each != found.type:
+                yield NewArray(site.site, program.array_of(each), 1)  # type: ignore[arg-type]
+
+
+@rule("unknownArray", JAVA)
+def unknown_array(
+    sites: Table[ArrayCall], operands: Table[UnknownAt], program: Program
+) -> Iterator[NewArray]:
+    """Has `Object[]` stand for the arrays that `Array.newInstance` makes of an unknown class.
+
+    Object a = Array.newInstance(c, n)    c^u ∈ pt(c)
+    -------------------------------------------------
+                  Object[] ∈ pt(a)
+    """
+    for site, _ in joined(sites, operands, few="pointer"):
+        yield NewArray(site.site, program.array_of(program.type_named(OBJECT)), 1)  # type: ignore[arg-type]
+
+
+def _has_arrays(program: Program, type_: int) -> bool:
+    """Returns whether arrays of a type are told from others: not if they have too many dimensions, or are of primitives."""
+    return type_ >= 0 and not program.name_of_type(type_).startswith("[" * DEEPEST_ARRAY)
 
 
 @rule("resolvedInvoke", LIVSHITS)

@@ -131,8 +131,8 @@ API: tuple[Api, ...] = (
             *((owner, "getParameterTypes", "parameters") for owner in (METHOD, CONSTRUCTOR, EXECUTABLE)),
         )
     ),
-    Api(ARRAY, "newInstance", f"(L{CLASS};I){_OBJECT}", ARRAY_NEW, 0, cut=False),
-    Api(ARRAY, "newInstance", f"(L{CLASS};[I){_OBJECT}", ARRAY_NEW, 0, cut=False),
+    Api(ARRAY, "newInstance", f"(L{CLASS};I){_OBJECT}", ARRAY_NEW, 0),
+    Api(ARRAY, "newInstance", f"(L{CLASS};[I){_OBJECT}", ARRAY_NEW, 0),
     Api(CLASS, "newInstance", f"(){_OBJECT}", CLASS_NEW, 0),
     Api(CONSTRUCTOR, "newInstance", f"([{_OBJECT}){_OBJECT}", CONSTRUCTOR_NEW, 0, arguments=1),
     Api(METHOD, "invoke", f"({_OBJECT}[{_OBJECT}){_OBJECT}", INVOKE, 0, target=1, arguments=2),

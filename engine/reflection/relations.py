@@ -156,10 +156,15 @@ class RelatedCall(NamedTuple):
 
 
 class ArrayCall(NamedTuple):
-    """Holds if `site` makes an array with elements of the class at `component`."""
+    """Holds if `site` makes an array with elements of the class at `component`.
+
+    At `few` are the same classes, if these are few; else they are at `many`.
+    """
 
     site: CallSite
     component: Variable
+    few: Variable
+    many: Variable
 
 
 class NewInstanceCall(NamedTuple):
@@ -355,10 +360,11 @@ class UnknownObject(NamedTuple):
 
 
 class NewArray(NamedTuple):
-    """Holds if `site` may make an array of this `type`."""
+    """Holds if `site` may make an array of this `type`; if it is `standing`, of a subtype."""
 
     site: CallSite
     type: Type
+    standing: int
 
 
 class NewInstanceTarget(NamedTuple):
