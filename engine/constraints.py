@@ -26,9 +26,9 @@ OBJECT, STRING, CLASS, THROWABLE = (
     "java/lang/Throwable",
 )
 STRING_ARRAY = f"[L{STRING};"
-# What the JVM keeps: threads that run; objects with a finalizer; an array of each type of which the program makes one,
+# What the JVM keeps or makes: threads that run; objects with a finalizer; texts; an array of each type of which the program makes one,
 # and those that stand for arrays of other types.
-RUNNING_THREADS, FINALIZABLE = "running threads", "finalizable objects"
+RUNNING_THREADS, FINALIZABLE, NATIVE_TEXTS = "running threads", "finalizable objects", "texts of the JVM"
 MADE_ARRAYS, STANDING_ARRAYS = "made arrays", "standing arrays"
 # More objects of one type than this, made by one method, fill a table.
 MANY = 30
@@ -143,6 +143,12 @@ class Constraints:
         if name not in self._pools:
             self._pools[name] = self.fresh()
         return self._pools[name]
+
+    def native_text(self) -> int:
+        """Returns the pointer to a text that the JVM makes."""
+        if NATIVE_TEXTS not in self._pools:
+            self.put(self.pool(NATIVE_TEXTS), self.object(heap.NATIVE, self._string))
+        return self.pool(NATIVE_TEXTS)
 
     def add(self, relation: type[tuple[Any, ...]], *row: int) -> None:
         """Adds one row of a fact relation at the next `flush`."""

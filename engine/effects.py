@@ -11,7 +11,7 @@ from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
 from engine.constraints import CLASS, FINALIZABLE, STANDING_ARRAYS, Constraints
-from engine.models import WRAPPERS, SiteCall
+from engine.models import WRAPPERS, SiteCall, store_texts
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import Api
@@ -96,6 +96,7 @@ class Effects:
                     constraints.add(schema.Store, NONE, NONE, kept, field, copies)
                 elif descriptor in (_CLASS, f"[{_CLASS}"):
                     constraints.add(schema.Store, NONE, NONE, self._unknown_class(descriptor), field, copies)
+            store_texts(constraints, type_, copies)
         return self._copies[type_]
 
     def _unknown_class(self, descriptor: str) -> int:

@@ -23,9 +23,11 @@ from engine.constraints import (
     OBJECT,
     RUNNING_THREADS,
     STANDING_ARRAYS,
+    STRING,
     THROWABLE,
     Constraints,
 )
+from engine.layout import reference_fields
 from engine.reflection.names import class_of_descriptor
 from engine.unknown import UnknownObjects
 
@@ -252,10 +254,18 @@ def _return_array(element: str) -> Callable[[Constraints, Body], None]:
         if array >= 0 <= type_:
             listed = constraints.fresh()
             constraints.put(listed, constraints.generic(type_))
+            store_texts(constraints, type_, listed)
             constraints.put(body.returned, constraints.object(heap.NATIVE, array, body.method))
             constraints.add(schema.ArrayStore, body.method, 0, listed, NONE, body.returned)
 
     return means
+
+
+def store_texts(constraints: Constraints, type_: int, pointer: int) -> None:
+    """Has the JVM set what fields of `type_` there are for texts, such as names of members."""
+    for field in reference_fields(constraints.program, type_):
+        if constraints.program.name_of_field(field)[2] == f"L{STRING};":
+            constraints.add(schema.Store, NONE, NONE, constraints.native_text(), field, pointer)
 
 
 def _set_static(owner_prefix: str, name: str) -> Callable[[Constraints, Body], None]:
@@ -387,6 +397,7 @@ class Models:
         self._class = program.type_named(CLASS)
         self.receivers: dict[int, int] = {}  # of the calls of getClass, by site
         self._metatypes = {program.type_named(name) for name in METAOBJECTS}
+        self._set_by_natives = {*self._metatypes, program.type_named(STRING)}
 
     def _add_own_loaders(self) -> None:
         """Has what the program's own class loaders find come back from every call that asks a loader."""
@@ -464,7 +475,7 @@ class Models:
     def _make(self, method: int, descriptor: str, pointer: int) -> None:
         """Puts a new object that a native method makes to a pointer.
 
-        If it is an array, it has an element; in its fields are classes and members, of which nothing is known.
+        If it is an array, it has an element; in its fields are texts, classes and members, of which nothing is known.
         """
         constraints = self._constraints
         program = constraints.program
@@ -482,7 +493,7 @@ class Models:
         elif kind == heap.NATIVE:
             for field in program.fields_of(type_):
                 described = program.name_of_field(field)[2]
-                if class_of_descriptor(program, described) in self._metatypes:
+                if class_of_descriptor(program, described) in self._set_by_natives:
                     held = constraints.fresh()
                     self._make(method, described, held)
                     constraints.add(schema.Store, method, NONE, held, field, pointer)

@@ -45,11 +45,11 @@ from tests.fixture_harness import MODES, SUPPORT, build, expectations, fixtures,
 # The names of the fixtures that may notice a change of a module begin so.
 TOPICS: dict[ModuleType, str] = {
     models: (
-        "Arr|Call|ClassLit|Clean|Clone|Curr|Dynamic|Exec|Final|ForName|GetClass|InvokeP|Lambda|Load|Lookup|NameI|Native|OwnL"
+        "Arr|Call|ClassLit|Clean|Clone|Curr|Dynamic|Exec|Final|ForName|GetClass|InvokeP|KnownA|Lambda|Load|Lookup|Member|NameI|Native|OwnL"
         "|Priv|Ref|Service|StackW|System|Thread|Throwable|Uncaught"
     ),
     machine: "Thread|Uncaught|Shutdown|Fin|Cleaners|Main|Own|Load|Dynamic|Call|HandleC|MethodT|VarH|Lambda|String|Rec|Pat",
-    effects: "Invoke|Field|Class|Constr|GetM|Init|New|ArrayN|Meta|ProxyT|Handle[VSFU]|NoDef|NullA|Public",
+    effects: "Invoke|Field|Class|Constr|GetM|Init|New|ArrayN|ArrayO|KnownA|Member|Meta|ProxyT|Handle[VSFU]|NoDef|NullA|Public",
     handles: "Handle|VarH|Unsafe|MethodT|Call|Dynamic|Inline|Atomic",
     serialization: "Serialization",
     entry: "InheritedM|InstanceM|MainI|Reflective|Uncaught|Static",
