@@ -49,7 +49,7 @@ TOPICS: dict[ModuleType, str] = {
         "|Priv|Ref|Service|StackW|System|Thread|Throwable|Uncaught"
     ),
     machine: "Thread|Uncaught|Shutdown|Fin|Cleaners|Main|Own|Load|Dynamic|Call|HandleC|MethodT|VarH|Lambda|String|Rec|Pat",
-    effects: "Invoke|Field|Class|Constr|GetM|Init|New|ArrayN|ArrayO|KnownA|Member|Meta|ProxyT|Handle[VSFU]|NoDef|NullA|Public",
+    effects: "Invoke|Field|Class|Constr|GetM|Init|New|ArrayN|ArrayO|KnownA|Member|UnknownA|Meta|ProxyT|Handle[VSFU]|NoDef|NullA|Public",
     handles: "Handle|VarH|Unsafe|MethodT|Call|Dynamic|Inline|Atomic",
     serialization: "Serialization",
     entry: "InheritedM|InstanceM|MainI|Reflective|Uncaught|Static",
