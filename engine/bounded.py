@@ -8,6 +8,7 @@ Likewise a call that asks any method whatever for its parameters.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,11 +36,13 @@ class Bounded:
 
     def classes(self) -> set[int] | None:
         """Returns the constants, and what calls of getClass return that return few enough; None if these, with the members, are too many."""
-        found = self.constants.union(
-            *(listed.tolist() for site, listed in self.objects.items() if self.takes(site))
-        )
+        found = self._classes(filter(self.takes, self.objects))
         return found if len(found) + len(self.members) <= self.in_all else None
 
     def all_classes(self) -> set[int]:
         """Returns the constants, and what calls of getClass return, few or many."""
-        return self.constants.union(*(listed.tolist() for listed in self.objects.values()))
+        return self._classes(self.objects)
+
+    def _classes(self, sites: Iterable[int]) -> set[int]:
+        """Returns the constants, and what these calls of getClass return."""
+        return self.constants.union(*(self.objects[site].tolist() for site in sites))

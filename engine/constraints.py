@@ -26,8 +26,8 @@ OBJECT, STRING, CLASS, THROWABLE = (
     "java/lang/Throwable",
 )
 STRING_ARRAY = f"[L{STRING};"
-# What the JVM keeps or makes: threads that run; objects with a finalizer; texts; an array of each type of which the program makes one,
-# and those that stand for arrays of other types.
+# What the JVM keeps or makes: threads that run; objects with a finalizer; texts; an array of each type of which the
+# program makes one, and those that stand for arrays of other types.
 RUNNING_THREADS, FINALIZABLE, NATIVE_TEXTS = "running threads", "finalizable objects", "texts of the JVM"
 MADE_ARRAYS, STANDING_ARRAYS = "made arrays", "standing arrays"
 # More objects of one type than this, made by one method, fill a table.

@@ -11,6 +11,7 @@ from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
 from engine.constraints import CLASS, FINALIZABLE, STANDING_ARRAYS, Constraints
+from engine.layout import fields_named
 from engine.models import WRAPPERS, SiteCall, store_texts
 from engine.reflection import api
 from engine.reflection import relations as rel
@@ -67,7 +68,7 @@ class Effects:
         return known
 
     def array(self, type_: int, standing: bool = False) -> int:
-        """Returns the array of a type, perhaps one of a class that is missing, that the library makes, made on first use.
+        """Returns the array of a type that the library makes, made on first use; its class may be missing.
 
         If it is `standing`, arrays of subtypes are meant as well.
         """
@@ -324,9 +325,8 @@ class Effects:
         inner, outer = self._constraints.fresh(), self._constraints.fresh()
         self._constraints.put(outer, self.metaobject("thrown", 0, INVOCATION_TARGET, heap.REFLECTIVE))
         self._constraints.add(schema.Assign, call.method, call.offset, outer, call.thrown)
-        for field in self._program.fields_of(type_):
-            if self._program.name_of_field(field)[1] == "target":
-                self._constraints.add(schema.Store, call.method, call.offset, inner, field, outer)
+        for field in fields_named(self._program, type_, "target"):
+            self._constraints.add(schema.Store, call.method, call.offset, inner, field, outer)
         self._inner[call.site] = inner
         return inner
 

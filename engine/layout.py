@@ -14,6 +14,13 @@ def superclasses(program: Program, type_: int) -> Iterator[int]:
         type_ = program.superclass_of(type_)
 
 
+def fields_named(program: Program, type_: int, name: str) -> Iterator[int]:
+    """Yields the fields of this name that a class declares."""
+    for field in program.fields_of(type_):
+        if program.name_of_field(field)[1] == name:
+            yield field
+
+
 def reference_fields(program: Program, type_: int) -> Iterator[int]:
     """Yields the fields of an object of a class that hold references."""
     for declaring in superclasses(program, type_):

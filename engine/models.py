@@ -27,7 +27,7 @@ from engine.constraints import (
     THROWABLE,
     Constraints,
 )
-from engine.layout import reference_fields
+from engine.layout import fields_named, reference_fields
 from engine.reflection.names import class_of_descriptor
 from engine.unknown import UnknownObjects
 
@@ -181,17 +181,16 @@ def _return_lookup_class(constraints: Constraints, call: SiteCall) -> None:
     program = constraints.program
     if call.result >= 0 and call.argument(0) >= 0:
         lookup = program.type_named(LOOKUP)
-        fields = [field for field, name, _, _ in program.described_fields(lookup) if name == "lookupClass"]
-        for field in (program.made_field(lookup, *HELD_CLASS), *fields):
+        own = program.made_field(lookup, *HELD_CLASS)
+        for field in (own, *fields_named(program, lookup, "lookupClass")):
             constraints.add(schema.Load, call.method, call.offset, call.argument(0), field, call.result)
 
 
 def _set_target(constraints: Constraints, body: Body) -> None:
     """Sets the target of a call site (`MethodHandleNatives.setCallSiteTargetNormal`)."""
     program = constraints.program
-    for field in program.fields_of(program.type_named(CALL_SITE)):
-        if program.name_of_field(field)[1] == "target":
-            constraints.add(schema.Store, body.method, 0, body.first + 1, field, body.first)
+    for field in fields_named(program, program.type_named(CALL_SITE), "target"):
+        constraints.add(schema.Store, body.method, 0, body.first + 1, field, body.first)
 
 
 def _return_new(*names: str) -> Callable[[Constraints, Body], None]:
@@ -274,9 +273,8 @@ def _set_static(owner_prefix: str, name: str) -> Callable[[Constraints, Body], N
     def means(constraints: Constraints, body: Body) -> None:
         program = constraints.program
         for type_ in program.types_like(owner_prefix):
-            for field in program.fields_of(type_):
-                if program.name_of_field(field)[1] == name:
-                    constraints.add(schema.StaticStore, body.method, 0, body.first, field)
+            for field in fields_named(program, type_, name):
+                constraints.add(schema.StaticStore, body.method, 0, body.first, field)
 
     return means
 
@@ -308,9 +306,8 @@ def _return_parameter(position: int) -> Callable[[Constraints, Body], None]:
 def _set_stream(name: str) -> Callable[[Constraints, Body], None]:
     def means(constraints: Constraints, body: Body) -> None:
         program = constraints.program
-        for field in program.fields_of(program.type_named("java/lang/System")):
-            if program.name_of_field(field)[1] == name:
-                constraints.add(schema.StaticStore, body.method, 0, body.first, field)
+        for field in fields_named(program, program.type_named("java/lang/System"), name):
+            constraints.add(schema.StaticStore, body.method, 0, body.first, field)
 
     return means
 
@@ -380,7 +377,7 @@ BODY_MODELS: tuple[BodyModel, ...] = (
 class Models:
     """Applies the tables to the sites and methods of an analysis; `whole` says whether the JDK's code is analysed."""
 
-    def __init__(self, constraints: Constraints, whole: bool = True) -> None:
+    def __init__(self, constraints: Constraints, whole: bool) -> None:
         self._constraints = constraints
         program = constraints.program
         self._unknown = UnknownObjects(constraints)

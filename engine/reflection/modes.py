@@ -16,8 +16,8 @@ _JAVA = (
 _LOCAL = (*_JAVA, "classObjects.local", "calls.clinit", "newInstanceTargets.local")
 _POINTS_TO = (
     *_JAVA, "classObjects", "calls.clinit", "P-ForName", "relatedClass", "classesOfMethod", "classesOfField",
-    "unknownRelated", "newArray", "unknownArray", "memberCandidate", "constructorTypes", "methodObject", "listedMethods", "listedFields",
-    "unknownListed", "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
+    "unknownRelated", "newArray", "unknownArray", "memberCandidate", "constructorTypes", "methodObject",
+    "listedMethods", "listedFields", "unknownListed", "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
     "handleCandidate", "handleObject", "P-Lookup", "unreflect", "unreflectField", "unreflectVarHandle", "P-Unreflect",
     "methodType",
 )  # fmt: skip
