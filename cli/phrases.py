@@ -77,6 +77,8 @@ class Phrases:
             return f"what native method {self._method(origin.callee)} returns"
         if origin.kind == chains.CLASS_OF:
             return "its class, by getClass,"
+        if origin.kind == chains.NAME_OF:
+            return f"its name {quoted(self._names.constant(int(self._objects.payload[obj])))}"
         if origin.kind == chains.RULE and kind in _NOUNS:
             return _NOUNS[kind]
         if origin.kind == chains.RULE:

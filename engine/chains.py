@@ -16,8 +16,8 @@ from engine.flow import INTO_CALL, LOCAL, OUT_OF_CALL, PASSED, RETURN, Fact, Fac
 from engine.hops import Hop, Hops, steps_of
 
 # Kinds of origin.
-CONSTANT, CLASS_LITERAL, NEW, MADE, RULE, CLASS_OF, SOURCE, NATIVE, ENTRY, GIVEN = (
-    "constant", "class-literal", "new", "made", "rule", "class-of", "source", "native", "entry", "given",
+CONSTANT, CLASS_LITERAL, NEW, MADE, RULE, CLASS_OF, NAME_OF, SOURCE, NATIVE, ENTRY, GIVEN = (
+    "constant", "class-literal", "new", "made", "rule", "class-of", "name-of", "source", "native", "entry", "given",
 )  # fmt: skip
 # The most calls that a chain may have entered and not left, and the most states met before chains are allowed
 # to leave calls at other places than those where they entered them.
@@ -34,7 +34,8 @@ class Origin(NamedTuple):
     """How an object first comes to `pointer`.
 
     MADE: a new string that `site` computes, a concatenation or constructor call. RULE: `site` is the reflective call,
-    `relation` what was derived there; CLASS_OF: a call of `getClass`; SOURCE: a call of the input source `callee`;
+    `relation` what was derived there; CLASS_OF: a call of `getClass`; NAME_OF: one that asks a class or member for its
+    name; SOURCE: a call of the input source `callee`;
     NATIVE: `callee` is the method; GIVEN: by a model of the JVM.
     """
 
@@ -221,6 +222,9 @@ class Chains:
             if made and self._marks.derives(site, made, payload):
                 facts = (Fact(made, (site, payload)), put) if made in _FOUND else (put,)
                 return Origin(RULE, pointer, method, offset, facts, site, relation=made)
+            text = payload if kind == heap.STRING else self._wanted
+            if kind in (heap.STRING, heap.GENERIC) and self._marks.derives(site, "TextObject", text):
+                return Origin(NAME_OF, pointer, method, offset, (put,), site)
             if kind == heap.GENERIC and self._wanted != NONE:
                 return None
             if kind == heap.CLASS_OF and payload == site:

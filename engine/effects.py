@@ -51,6 +51,8 @@ class Effects:
             rel.MethodObject: self._return_method,
             rel.FieldObject: self._return_field,
             rel.UnknownObject: self._return_unknown,
+            rel.TextObject: self._return_text,
+            rel.UnknownText: self._return_unknown_text,
             rel.NewArray: self._make_array,
             rel.NewInstanceTarget: self._create,
             rel.ResolvedInvoke: self._invoke,
@@ -198,6 +200,15 @@ class Effects:
             if owner != CLASS:
                 self._constraints.put(self._copies_of(type_), self._metaobjects[key])
         self.give(row.site, [self._metaobjects[key]])
+
+    def _return_text(self, row: rel.TextObject) -> None:
+        self.give(row.site, [self._constraints.text_object(row.text)])
+
+    def _return_unknown_text(self, row: rel.UnknownText) -> None:
+        call = self.sites[row.site][1]
+        if call.result >= 0:
+            native = self._constraints.native_text()
+            self._constraints.add(schema.Assign, call.method, call.offset, native, call.result)
 
     def _make_array(self, row: rel.NewArray) -> None:
         """A call makes an array, of which code of the JVM may make others of the same class."""

@@ -26,8 +26,9 @@ from engine.rules import Rules
 CORRECT_CASTS, SPECIFICATION = "correct-casts", "specification"
 # The operands that decide what a reflective call does.
 NAME, SUBJECT = "name", "subject"
-# What may be done with a class besides making objects of it: whatever it is, nothing else is found by that.
-_BESIDES = (api.INITIALISE, api.SAME_HANDLE)
+# What may be done with a class besides making objects of it: whatever it is, nothing else is found by that, or what is
+# found by its name counts as open.
+_BESIDES = (api.INITIALISE, api.SAME_HANDLE, api.NAME_OF)
 
 
 class Openness:

@@ -17,7 +17,7 @@ import numpy as np
 from cypher import schema
 from cypher.schema import NONE, Int32
 from engine import heap
-from engine.chains import CLASS_OF, CONSTANT, GIVEN, MADE, RULE, SOURCE, Chain, Chains, Marks, Origin
+from engine.chains import CLASS_OF, CONSTANT, GIVEN, MADE, NAME_OF, RULE, SOURCE, Chain, Chains, Marks, Origin
 from engine.computed import Computations
 from engine.constraints import STRING
 from engine.flow import LOCAL, Evidence, Flow
@@ -44,6 +44,10 @@ _RELATIONS = {
 _MEMBERS = {
     api.CONSTRUCTOR_NEW: heap.METHOD_OBJECT, api.INVOKE: heap.METHOD_OBJECT, api.FIELD_GET: heap.FIELD_OBJECT,
     api.FIELD_SET: heap.FIELD_OBJECT,
+}  # fmt: skip
+# What has a name: a class, method or field.
+_BEARERS = {
+    heap.CLASS_OBJECT: "class", heap.CLASS_OF: "class", heap.METHOD_OBJECT: "method", heap.FIELD_OBJECT: "field",
 }  # fmt: skip
 _METAOBJECTS = frozenset({heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT})
 _CONSTANTS = frozenset({heap.STRING, heap.GENERIC})
@@ -461,6 +465,8 @@ class Provenance:
             return Premise(operand, chain, self._because(origin.relation, origin.site, obj))
         if origin.kind == CLASS_OF:
             return Premise(operand, chain, parts=self._receiver(origin.site, declaring))
+        if origin.kind == NAME_OF:
+            return Premise(operand, chain, parts=self._bearer(origin.site, obj))
         computes = origin.kind in (MADE, SOURCE) and self._computes(origin)
         return Premise(operand, chain, parts=self._inputs(origin.site) if computes else ())
 
@@ -496,6 +502,31 @@ class Provenance:
                 "object", receiver, obj if obj >= 0 else int(self.flow.sets.objects_of(receiver)[0])
             ),
         )
+
+    def _bearer(self, site: int, text: int) -> tuple[Premise, ...]:
+        """Returns the premise for a class or member that has the name which the call at `site` returns."""
+        receiver, objects = self.flow.argument(site, 0), self.flow.evidence.objects
+        if int(objects.kind[text]) != heap.STRING:
+            return ()
+        name = self._names.constant(int(objects.payload[text]))
+        for obj in self.flow.sets.objects_of(receiver).tolist():
+            if self._is_called(obj, name):
+                kind = _BEARERS[int(objects.kind[obj])]
+                return (self._premise(kind, receiver, obj, name.replace(".", "/")),)
+        return ()
+
+    def _is_called(self, obj: int, name: str) -> bool:
+        """Returns whether a class or member object has a name."""
+        objects = self.flow.evidence.objects
+        kind, what = int(objects.kind[obj]), int(objects.payload[obj])
+        if kind == heap.CLASS_OBJECT:
+            return what >= 0 and self._names.internal_type(what) == name.replace(".", "/")
+        if kind == heap.METHOD_OBJECT:
+            found = self._names.method(what)
+            return name == (found.declaring.replace("/", ".") if found.name == "<init>" else found.name)
+        if kind == heap.FIELD_OBJECT:
+            return self._names.field(what).rpartition(".")[2] == name
+        return kind == heap.CLASS_OF and self._instance(what, name.replace(".", "/")) >= 0
 
     def _instance(self, site: int, declaring: str) -> int:
         """Returns an object of the class `declaring` on which the call of getClass at `site` may be made, or -1."""

@@ -46,7 +46,7 @@ _LIBRARY = (
     api.INITIALISE,
 )
 # In the JDK's code, these are analysed like any other method.
-_BY_BODY = (api.RELATED, api.ARRAY_NEW, api.LIST_MEMBERS)
+_BY_BODY = (api.RELATED, api.ARRAY_NEW, api.LIST_MEMBERS, api.NAME_OF)
 # What a site returns, and what then is at an operand that this comes to.
 _FOUND: dict[type, Any] = {
     rel.ClassObject: rel.ClassAt,
@@ -55,7 +55,9 @@ _FOUND: dict[type, Any] = {
     rel.HandleObject: rel.HandleAt,
     rel.MadeHandle: rel.MadeAt,
     rel.MethodTypeObject: rel.MethodTypeAt,
+    rel.TextObject: rel.StringAt,
     rel.UnknownObject: rel.UnknownAt,
+    rel.UnknownText: rel.UnknownAt,
 }
 # Objects whose payload is what the rules see of them.
 _AT: dict[int, Any] = {
@@ -201,6 +203,8 @@ class Reflection:
                     each = self._load_api
             if each is None or (each.role in _BY_BODY and self._confined.covers_one(call.method)):
                 continue
+            if each.role == api.NAME_OF and not self.counts(each):
+                continue
             self._enter(each, call, callee)
             if each.cut and each.owner in api.LINKING:
                 self._linking.append(call.site)
@@ -257,7 +261,7 @@ class Reflection:
         if each.sort == "component":
             call, operand = self._with_own_operand(each, call)
             self._of_arrays.add(operand)
-        elif each.role in (api.LIST_MEMBERS, api.RELATED):
+        elif each.role in (api.LIST_MEMBERS, api.RELATED, api.NAME_OF):
             call, operand = self._with_own_operand(each, call)
             superclass = each.sort == "superclass"
             self._bounded[operand] = Bounded(ASCENDED) if superclass else Bounded(LISTED, LISTED_IN_ALL)
@@ -294,6 +298,8 @@ class Reflection:
             add({rel.ListMembers: [rel.ListMembers(site, each.sort, int(each.declared), subject)]})
         elif each.role == api.RELATED:
             add({rel.RelatedCall: [rel.RelatedCall(site, each.sort, subject)]})
+        elif each.role == api.NAME_OF:
+            add({rel.NameCall: [rel.NameCall(site, each.sort, subject)]})
         elif each.role == api.ARRAY_NEW:
             few: Any = self._with_own_operand(each, call)[1]
             many: Any = self._constraints.fresh()
@@ -679,12 +685,19 @@ class Reflection:
     def _pass_on(self, operands: Iterable[Any], rows: Sequence[Any]) -> None:
         """Shows the rules that what a site found comes to operands by direct flow."""
         classes = [row.type for row in rows if type(row) is rel.ClassObject]
-        others = [row for row in rows if type(row) is not rel.ClassObject]
+        others = [(_FOUND[type(row)], self._seen_of(row)) for row in rows if type(row) is not rel.ClassObject]
         for operand in operands:
             self._arrive_classes(operand, classes)
-            for row in others:
-                arrives, columns = _FOUND[type(row)], row[1:]
-                self._arrive(arrives(operand, *(columns if arrives is not rel.UnknownAt else (row.site,))))
+            for arrives, columns in others:
+                self._arrive(arrives(operand, *columns))
+
+    def _seen_of(self, row: Any) -> tuple[Any, ...]:
+        """Returns what the rules see, at an operand, of what a site found."""
+        if type(row) is rel.UnknownObject:
+            return (row.site,)
+        if type(row) is rel.UnknownText:
+            return (NONE,)
+        return (self._program.text(row.text),) if type(row) is rel.TextObject else tuple(row[1:])
 
     def tells_classes(self, pointer: int, site: int) -> bool:
         """Returns whether the classes that the call of getClass at `site` returns resolve the operand at `pointer`."""

@@ -130,7 +130,7 @@ class Ways:
         begins = tree.begins
         if int(objects.kind[obj]) == heap.STRING:
             rows = self._flow.rows_of(schema.StringConstant, "text", int(objects.payload[obj]))
-            begins = tree.among(constants.target[rows])
+            begins = np.concatenate((tree.among(constants.target[rows]), begins))
         found: list[int] = begins[self._flow.sets.contain(begins, np.array([obj], np.int32))].tolist()
         return found
 

@@ -147,6 +147,16 @@ class Columns:
         return dict(zip(evidence.static_field.tolist(), evidence.static_pointer.tolist(), strict=True))
 
     @cached_property
+    def named_at(self) -> dict[int, int]:
+        """The calls that return the name of a class or member, by the pointer to what they return."""
+        sites = self.evidence.sites
+        return {
+            int(sites.result[site]): site
+            for rule, site in self.applied
+            if rule in ("nameOfClass", "nameOfMember")
+        }
+
+    @cached_property
     def put(self) -> frozenset[int]:
         """The variables that are arguments of calls, or put into arrays."""
         facts = self.evidence.facts
@@ -276,19 +286,22 @@ def check_sources(known: Known, site: int, sources: Iterable[dict[str, Any]]) ->
         path = source["path"]
         assert path or source["kind"] in ("constant", "unknown"), source
         if path:
-            check_beginning(known, path[0], source)
+            check_beginning(known, path, source)
             number += Walk(known).follow(path).arrives(site)
     return number
 
 
-def check_beginning(known: Known, step: dict[str, Any], source: dict[str, Any]) -> None:
-    """Asserts that a step begins with what the source is."""
-    first = step["facts"][0]
-    kind = int(known.columns.evidence.objects.kind[step["object"]])
+def check_beginning(known: Known, path: list[dict[str, Any]], source: dict[str, Any]) -> None:
+    """Asserts that a path begins with what the source is, or where a class or member is found that has its text as name."""
+    objects, step = known.columns.evidence.objects, path[0]
+    first, kind = step["facts"][0], int(objects.kind[step["object"]])
     called = [each["row"][1] for each in step["facts"] if each["relation"] == "Calls"]
-    if source["kind"] == "constant":
-        assert first["relation"] == "StringConstant", step
+    if source["kind"] == "constant" and first["relation"] == "StringConstant":
         assert known.names.constant(first["row"][2]) == source["text"], step
+    elif source["kind"] == "constant":
+        going = (each["object"] for each in path)
+        texts = {int(objects.payload[each]) for each in going if int(objects.kind[each]) == heap.STRING}
+        assert source["text"] in map(known.names.constant, texts), path
     elif source["kind"] == ARGUMENT:
         assert (first["relation"], kind) == ("PointsTo", heap.ENTRY), step
     elif source["kind"] == NATIVE:
@@ -429,6 +442,10 @@ class Walk:
         if int(objects.kind[self.obj]) == heap.CLASS_OF:
             site = int(objects.payload[self.obj])
             assert self.at == self._evidence.sites.result[site], step
+            if self.ends:
+                assert self._columns.holds(Fact("Argument", (site, 0, self.ends.pop()))), step
+            return
+        if (site := self._columns.named_at.get(self.at, NONE)) >= 0:
             if self.ends:
                 assert self._columns.holds(Fact("Argument", (site, 0, self.ends.pop()))), step
             return

@@ -36,7 +36,7 @@ FOR_NAME, GET_MEMBER, LIST_MEMBERS, CLASS_NEW, CONSTRUCTOR_NEW, INVOKE, FIELD_GE
     "class-by-name", "member", "members", "class-new-instance", "constructor-new-instance", "invoke", "field-get",
     "field-set",
 )  # fmt: skip
-RELATED, ARRAY_NEW = "related-class", "array-new-instance"
+RELATED, ARRAY_NEW, NAME_OF = "related-class", "array-new-instance", "name-of"
 SERVICE, ANNOTATION, PROXY, ENUM_CONSTANTS, RESOURCE_BUNDLE, ALLOCATE = (
     "service", "annotation", "proxy", "enum-constants", "resource-bundle", "allocate",
 )  # fmt: skip
@@ -129,6 +129,13 @@ API: tuple[Api, ...] = (
             (CLASS, "getInterfaces", "interfaces"), (CLASS, "getDeclaredClasses", "members"),
             (CLASS, "getClasses", "public members"),
             *((owner, "getParameterTypes", "parameters") for owner in (METHOD, CONSTRUCTOR, EXECUTABLE)),
+        )
+    ),
+    *(
+        Api(owner, name, f"(){_STRING}", NAME_OF, 0, sort=sort)
+        for owner, name, sort in (
+            (CLASS, "getTypeName", "type name"),
+            *((owner, "getName", "name") for owner in (CLASS, METHOD, CONSTRUCTOR, FIELD, EXECUTABLE, MEMBER)),
         )
     ),
     Api(ARRAY, "newInstance", f"(L{CLASS};I){_OBJECT}", ARRAY_NEW, 0),

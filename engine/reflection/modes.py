@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.reflection import actions, api, casts, entries, handles, library, members
+from engine.reflection import actions, api, casts, entries, handles, library, members, texts
 from engine.rules import Rule, rules_of
 
-RULES: tuple[Rule, ...] = tuple(rules_of(entries, members, actions, casts, handles, library))
+RULES: tuple[Rule, ...] = tuple(rules_of(entries, members, actions, casts, handles, library, texts))
 
 # What a JVM does in every mode: fields are accessed by var handles and offsets, constant method handles are called.
 _JAVA = (
@@ -19,7 +19,7 @@ _POINTS_TO = (
     "unknownRelated", "newArray", "unknownArray", "memberCandidate", "constructorTypes", "methodObject",
     "listedMethods", "listedFields", "unknownListed", "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
     "handleCandidate", "handleObject", "P-Lookup", "unreflect", "unreflectField", "unreflectVarHandle", "P-Unreflect",
-    "methodType",
+    "methodType", "nameOfClass", "nameOfMember", "unknownName",
 )  # fmt: skip
 _CASTS = (*_POINTS_TO, "classObjects.casts.1", "classObjects.casts.2", "classObjects.casts.listed")
 NOTHING, LOCAL, POINTS_TO, CASTS, SOUND = "none", "local", "points-to", "casts", "sound"

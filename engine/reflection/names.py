@@ -19,6 +19,11 @@ def class_named(program: Program, text: str) -> int:
     return NONE if "/" in text or text in PRIMITIVES else program.type_named(text.replace(".", "/"))
 
 
+def name_of_class(program: Program, type_: int) -> str:
+    """Returns the name of a class that is not primitive, as `Class.getName` does."""
+    return program.name_of_type(type_).replace("/", ".")
+
+
 def parameter_descriptors(descriptor: str) -> list[str]:
     """Returns the descriptors of the parameters.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cypher.schema import CallSite, Field, Method, Type, Variable
+from cypher.schema import CallSite, Field, Method, Text, Type, Variable
 
 
 class StringAt(NamedTuple):
@@ -149,6 +149,14 @@ class ParameterVariable(NamedTuple):
 
 class RelatedCall(NamedTuple):
     """Holds if `site` asks the class or member at `receiver` for classes: its `superclass` or `parameters`, as `sort` says."""
+
+    site: CallSite
+    sort: str
+    receiver: Variable
+
+
+class NameCall(NamedTuple):
+    """Holds if `site` asks the class or member at `receiver` for its name: its `type name`, if `sort` says so."""
 
     site: CallSite
     sort: str
@@ -354,6 +362,20 @@ class FieldObject(NamedTuple):
 
 class UnknownObject(NamedTuple):
     """Holds if `site` may return a class, method or field object of which nothing is known, for want of `operand`."""
+
+    site: CallSite
+    operand: Variable
+
+
+class TextObject(NamedTuple):
+    """Holds if `site` may return the string `text`, as if it were a constant of the program."""
+
+    site: CallSite
+    text: Text
+
+
+class UnknownText(NamedTuple):
+    """Holds if `site` may return a string of which nothing is known, for want of `operand`."""
 
     site: CallSite
     operand: Variable

@@ -11,7 +11,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from cypher.program import Program
-from engine.reflection import actions, casts, entries, handles, library, members, names
+from engine.reflection import actions, casts, entries, handles, library, members, names, texts
 from engine.reflection.modes import MODES, RULES
 from engine.reflection.names import Members
 from engine.reflective import Reflection
@@ -19,7 +19,7 @@ from engine.rules import Rule, Rules, Table
 from tests.fixture_harness import Fixture, source_of
 from tests.mutants import Mutant, changed_by, limited
 
-MODULES = (entries, members, actions, casts, handles, library, names)
+MODULES = (entries, members, actions, casts, handles, library, texts, names)
 SECONDS = 2.0  # of CPU time, for what a rule derives at once: no end
 MANY = 2_000  # rows that a rule derives in a fixture: no end
 NO_END = "no end"

@@ -136,7 +136,7 @@ NAMES = ["A", "a.B", "a b", "-", "A\0B", "a\\B", "A\u202eB", "ä.Ö", "META-INF.
 def seen(path: Path, release: int) -> dict[str, bytes] | None:
     """Returns the classes that we see, None if the archive is refused."""
     try:
-        (archive,) = Opener(Limits(), release, []).open(path, str(path), "application")
+        archive, *_nested = Opener(Limits(), release, []).open(path, str(path), "application")
     except Refused:
         return None
     return dict(archive.classes())
