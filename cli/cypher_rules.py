@@ -123,6 +123,7 @@ class Mentioned:
             for below in self._program.concrete_subtypes_of(type_):
                 yield "ConcreteSubtype", (below, type_)
                 yield "Jdk", (below, bool(self._program.flags_of_type(below) & JDK))
+                yield "Encapsulated", (below, self._program.is_encapsulated(below))
                 yield from self._constructor(below)
 
     def _found(self, type_: int, sort: str, declared: int) -> Rows:

@@ -10,6 +10,7 @@ from cli.progress import Progress
 from cypher.schema import Diagnostic
 from loader import cache
 from loader.archives import Archive
+from loader.manifest import Manifest
 from loader.translate import translate
 from loader.unit import Unit
 
@@ -48,6 +49,7 @@ def _translated(archive: Archive, progress: Progress) -> Unit:
             archive.label,
             lambda done: advance(done, f"{done:,} of {number:,} classes"),
             archive.services(),
+            Manifest(archive.manifest),
         )
     unit.diagnostics = [*archive.diagnostics, *unit.diagnostics]
     return unit

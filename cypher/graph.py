@@ -104,6 +104,8 @@ NODES: tuple[Node, ...] = (
             "application": BOOLEAN, "declaredType": KEY, "callee": KEY, "signature": INTEGER,
             # of a ReflectiveSite
             "api": TEXT, "role": TEXT, "status": TEXT, "reason": TEXT,
+            # (what comes to it of which no single object is told)
+            "unlisted": TEXT,
             # of an InputSource
             "inputKind": TEXT, "inputName": TEXT,
         },

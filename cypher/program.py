@@ -98,6 +98,9 @@ class Program(Protocol):
     def member_classes_of(self, type_: int) -> Sequence[int]:
         """Returns the member classes that `type_` declares."""
 
+    def is_encapsulated(self, type_: int) -> bool:
+        """Returns whether only the JDK can make objects of a class of it, because its module keeps it to itself."""
+
     def supertypes_of(self, type_: int) -> frozenset[int]:
         """Returns all supertypes, `type_` included."""
 

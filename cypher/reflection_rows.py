@@ -161,6 +161,7 @@ ROWS: dict[str, LiteralString] = {
     ),
     # (type)
     "Jdk": "UNWIND $rows AS row MERGE (t:SolverNamedClass {key: $base + row[0]}) SET t.jdk = row[1]",
+    "Encapsulated": "UNWIND $rows AS row MERGE (t:SolverNamedClass {key: $base + row[0]}) SET t.encapsulated = row[1]",
     # (type, method), of types that can be instantiated
     "DefaultConstructor": (
         "UNWIND $rows AS row MERGE (a:SolverNamedClass {key: $base + row[0]}) MERGE (b:SolverNamedMethod {key: $base + row[1]}) "

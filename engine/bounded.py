@@ -2,7 +2,7 @@
 
 A call that lists the members of any object or class whatever, or finds its superclass, takes thousands of methods and
 fields then, of which hardly any is meant. Of so many classes nothing is shown to the rules but that they are unknown.
-Likewise a call that asks any method whatever for its parameters.
+Likewise a call that asks any method whatever for its parameters, or anything for its name.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from cypher.schema import NONE, Int32
 # Of how many classes that one call of getClass may return a call lists the members, and finds the superclasses; and of
 # how many classes in all it lists the members, or of how many members it finds what they declare.
 LISTED, ASCENDED, LISTED_IN_ALL = 32, 256, 256
+# Likewise for calls that ask for names: most are told to people, and a text goes wherever any other does.
+NAMED, NAMED_IN_ALL = 1, 4
 
 
 @dataclass

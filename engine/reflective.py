@@ -15,7 +15,7 @@ from cypher import schema
 from cypher.program import ACC_STATIC
 from cypher.schema import NONE, VIRTUAL, Facts, Int32, Rows
 from engine import heap
-from engine.bounded import ASCENDED, LISTED, LISTED_IN_ALL, Bounded
+from engine.bounded import ASCENDED, LISTED, LISTED_IN_ALL, NAMED, NAMED_IN_ALL, Bounded
 from engine.constraints import CLASS, MADE_ARRAYS, STRING, Constraints
 from engine.effects import Effects
 from engine.handles import HandleEffects
@@ -84,6 +84,13 @@ _HANDLES = (heap.HANDLE, heap.MADE_HANDLE)
 # Objects that tell the rules something, and those that tell them nothing; others are unknown.
 _KNOWN = (heap.CLASS_OF, heap.STRING, heap.HANDLE, *_AT)
 _SILENT = (NONE, heap.GENERIC)
+
+
+def _bound_of(each: Api) -> Bounded:
+    """Returns how many classes and members a call takes that lists what they have, or names them."""
+    if each.role == api.NAME_OF:
+        return Bounded(NAMED, NAMED_IN_ALL)
+    return Bounded(ASCENDED) if each.sort == "superclass" else Bounded(LISTED, LISTED_IN_ALL)
 
 
 class Reflection:
@@ -263,8 +270,7 @@ class Reflection:
             self._of_arrays.add(operand)
         elif each.role in (api.LIST_MEMBERS, api.RELATED, api.NAME_OF):
             call, operand = self._with_own_operand(each, call)
-            superclass = each.sort == "superclass"
-            self._bounded[operand] = Bounded(ASCENDED) if superclass else Bounded(LISTED, LISTED_IN_ALL)
+            self._bounded[operand] = _bound_of(each)
         elif each.role == api.ARRAY_NEW and call.result >= 0:  # (whatever of its class is known)
             made = self._constraints.pool(MADE_ARRAYS)
             self._constraints.add(schema.Assign, call.method, call.offset, made, call.result)

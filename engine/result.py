@@ -23,12 +23,17 @@ class Target(NamedTuple):
 class NameSource(NamedTuple):
     """Where a name, or an unknown operand, comes from.
 
-    `kind` is `constant`, with its `text`, or `unknown`; `obj` is the abstract object.
+    `kind` is `constant`, with its `text`, or `unknown`; `obj` is the abstract object, -1 if it is of no single one.
     """
 
     kind: str
     text: str
     obj: int
+
+    @property
+    def is_unlisted(self) -> bool:
+        """Whether it stands for more that is unknown than is listed object by object."""
+        return self.kind == "unknown" and self.obj < 0
 
 
 @dataclass(frozen=True)

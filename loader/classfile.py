@@ -261,6 +261,10 @@ class ConstantPool(jawa.constants.ConstantPool):  # type: ignore[misc]  # jawa h
         """Returns the name in a CLASS constant."""
         return self.utf8(self.index_in(index, CLASS))
 
+    def package_name(self, index: int) -> bytes:
+        """Returns the name in a PACKAGE constant."""
+        return self.utf8(self.index_in(index, PACKAGE))
+
 
 class _Flags:
     """Access flags, in the place of jawa's, which builds a table of names for each class."""

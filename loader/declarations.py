@@ -6,13 +6,17 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 
-from cypher.program import ACC_STATIC, PUBLIC
+from cypher.program import ACC_STATIC, JDK, PUBLIC
 from cypher.schema import NONE
 from loader.expansion import Linkage
-from loader.names import CONSTRUCTOR, reference_name
+from loader.names import CONSTRUCTOR, OBJECT, reference_name
 from loader.part import Part
 from loader.texts import Texts
 from loader.unit import CLASS
+
+# The version of class files (JVMS 4.1) since which the JDK's modules are closed to reflection (JEP 396).
+_STRONG = 60
+_LANG = OBJECT.rpartition("/")[0]
 
 
 class Declarations:
@@ -51,6 +55,46 @@ class Declarations:
             for service, provider, in_module in zip(*rows, unit.service_module.tolist(), strict=True):
                 found[service].append((provider, bool(in_module)))
         return found
+
+    def is_encapsulated(self, type_: int) -> bool:
+        """Returns whether code outside the JDK can't make objects of a class of the JDK: its module keeps it to itself.
+
+        A package must be opened or, for a public class, exported (JLS 7.7). Before JDK 16, such code may do so.
+        """
+        types = self._linkage.types
+        package = types.names[type_].rpartition("/")[0]
+        if (
+            not types.flags[type_] & JDK
+            or types.number[type_] < 0
+            or not self._is_closed
+            or package in self._opened
+        ):
+            return False
+        return package not in self._exported or not types.flags[type_] & PUBLIC
+
+    @cached_property
+    def _is_closed(self) -> bool:
+        """Whether the JDK has modules that are closed to other code."""
+        types = self._linkage.types
+        if types.number[types.object] < 0 or _LANG not in self._exported:
+            return False
+        part, row = types.classes.locate(types.number[types.object])
+        return int(part.unit.class_version[row]) >= _STRONG
+
+    @cached_property
+    def _opened(self) -> frozenset[str]:
+        return self._packages(opened=True)
+
+    @cached_property
+    def _exported(self) -> frozenset[str]:
+        return self._packages(opened=False)
+
+    def _packages(self, *, opened: bool) -> frozenset[str]:
+        found: set[str] = set()
+        for part in self._parts:
+            unit = part.unit
+            found.update(part.text.many(unit.package_name[unit.package_opened == opened]))
+        return frozenset(found)
 
     def annotation_values(self, annotation: int, element: str) -> tuple[list[int], list[int]]:
         """Returns the types, and the texts, that annotations of a type anywhere give to an element."""

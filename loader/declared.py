@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from struct import Struct
 from struct import error as StructError
 from typing import NamedTuple
@@ -14,8 +14,9 @@ SERVICES = "META-INF/services/"
 _STRING, _CLASS, _ENUM, _ANNOTATION, _ARRAY = map(ord, "sce@[")
 _MOST_NESTED = 64
 
+_short = Struct(">H").unpack_from
 _pair = Struct(">HH").unpack_from
-_provides = Struct(">HH").unpack_from
+_package = Struct(">HHH").unpack_from
 
 
 class Value(NamedTuple):
@@ -37,32 +38,56 @@ def providers_in(content: bytes) -> list[str]:
     return [line.replace(".", "/") for line in dict.fromkeys(lines) if line]
 
 
-def providers_of(file: ClassFile) -> Iterator[tuple[bytes, bytes]]:
-    """Yields (service, provider) of what a module declaration provides (JVMS 4.7.25), as internal names."""
+class Module(NamedTuple):
+    """What a module declaration says, by internal names in modified UTF-8.
+
+    `exported` and `opened` are the packages that it exports, and opens, to every module; `provided` are (service,
+    provider).
+    """
+
+    exported: list[bytes]
+    opened: list[bytes]
+    provided: list[tuple[bytes, bytes]]
+
+
+def module_of(file: ClassFile) -> Module:
+    """Returns what a module declaration says (JVMS 4.7.25). Raises `MalformedClass` if it is damaged."""
+    module = Module([], [], [])
     found = file.attribute(b"Module", file.attributes.rows)
     if found is None:
-        return
+        return module
     pool = file.pool
     data = pool.data[found[0] : found[1]]
     try:
-        place = 6
-        for step, extra in ((6, 0), (4, 1), (4, 1)):  # requires, exports, opens
-            count = data[place] << 8 | data[place + 1]
+        place = 8 + 6 * _short(data, 6)[0]  # behind what it requires
+        for packages in (module.exported, module.opened):
+            (count,) = _short(data, place)
             place += 2
             for _ in range(count):
-                listed = (data[place + 4] << 8 | data[place + 5]) if extra else 0
-                place += step + extra * (2 + 2 * listed)
-        uses = data[place] << 8 | data[place + 1]
-        place += 2 + 2 * uses
-        count = data[place] << 8 | data[place + 1]
+                package, _, modules = _package(data, place)
+                place += 6 + 2 * modules
+                if not modules:
+                    packages.append(pool.package_name(package))
+        place += 2 + 2 * _short(data, place)[0]  # behind what it uses
+        (count,) = _short(data, place)
         place += 2
         for _ in range(count):
-            service, providers = _provides(data, place)
+            service, providers = _pair(data, place)
             place += 4 + 2 * providers
             for provider in Struct(f">{providers}H").unpack_from(data, place - 2 * providers):
-                yield pool.class_name(service), pool.class_name(provider)
-    except (StructError, IndexError):
+                module.provided.append((pool.class_name(service), pool.class_name(provider)))
+    except StructError:
         raise MalformedClass("CLS-MODULE", "the module declaration is cut off") from None
+    return module
+
+
+def packages_in(attribute: str) -> list[str]:
+    """Returns the packages that `Add-Exports` or `Add-Opens` of a manifest names, by internal names.
+
+    >>> packages_in("java.base/sun.misc  java.base/sun.nio.ch")
+    ['sun/misc', 'sun/nio/ch']
+    """
+    return [each.partition("/")[2].replace(".", "/") for each in attribute.split() if "/" in each]
 
 
 class Annotations:

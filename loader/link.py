@@ -85,6 +85,9 @@ class LinkedProgram:
     def member_classes_of(self, type_: int) -> Sequence[int]:
         return self._nests.members(type_)
 
+    def is_encapsulated(self, type_: int) -> bool:
+        return self._declarations.is_encapsulated(type_)
+
     def supertypes_of(self, type_: int) -> frozenset[int]:
         return frozenset(self._types.supertypes[type_])
 

@@ -23,7 +23,7 @@ _TABLE_OF = {
     "class_entry": "text", "class_interfaces": "type",
     "method_signature": "signature", "field_name": "text", "field_descriptor": "text",
     "bootstrap_method": "method_ref",
-    "service_type": "type", "service_provider": "type",
+    "service_type": "type", "service_provider": "type", "package_name": "text",
     "class_annotations": "text", "field_annotations": "text", "method_annotations": "text",
     "annotation_type": "text", "annotation_element": "text", "annotation_value": "text",
 }  # fmt: skip

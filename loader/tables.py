@@ -36,6 +36,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "bootstrap": ("bootstrap_kind", "bootstrap_method", "bootstrap_arguments_at"),
     "argument": ("bootstrap_argument_kind", "bootstrap_argument_ref"),
     "service": ("service_type", "service_provider", "service_module"),
+    "package": ("package_name", "package_opened"),
     "class_annotation": ("class_annotations",),
     "field_annotation": ("field_annotations",),
     "method_annotation": ("method_annotations",),

@@ -24,7 +24,8 @@ from loader.classfile import (
     read_class,
     text_of,
 )
-from loader.declared import SERVICES, Annotations, providers_in, providers_of
+from loader.declared import SERVICES, Annotations, module_of, packages_in, providers_in
+from loader.manifest import EMPTY, Manifest
 from loader.symbols import Pool
 from loader.tables import Tables
 from loader.unit import CLASS, DROPPED, NO_CODE, STRING, TRANSLATED, Unit
@@ -65,6 +66,7 @@ def translate(
     label: str,
     progress: Callable[[int], None] | None = None,
     services: Iterable[tuple[str, bytes]] = (),
+    manifest: Manifest = EMPTY,
 ) -> Unit:
     """Returns the unit of an archive called `label`, given (entry name, content) of its class files.
 
@@ -72,7 +74,7 @@ def translate(
     diagnostic.
     """
     with _without_collector():
-        return _translated(classes, label, progress, services)
+        return _translated(classes, label, progress, services, manifest)
 
 
 @contextlib.contextmanager
@@ -93,8 +95,10 @@ def _translated(
     label: str,
     progress: Callable[[int], None] | None,
     services: Iterable[tuple[str, bytes]],
+    manifest: Manifest,
 ) -> Unit:
     translator = _Translator(label)
+    translator.add_manifest(manifest)
     for entry, content in services:
         translator.add_service(entry, content)
     misnamed: list[tuple[str, bytes]] = []
@@ -164,6 +168,12 @@ class _Translator:
         for provider in providers_in(content):
             self._add_provider(_modified(service), _modified(provider), in_module=False)
 
+    def add_manifest(self, manifest: Manifest) -> None:
+        """Adds the packages that a manifest exports and opens to what `java -jar` starts."""
+        for attribute, opened in (("Add-Exports", 0), ("Add-Opens", 1)):
+            for package in packages_in(manifest.get(attribute)):
+                self.tables.add("package", (self.symbols.texts[_modified(package)], opened))
+
     def _add_provider(self, service: bytes, provider: bytes, *, in_module: bool) -> None:
         row = self.symbols.type(service), self.symbols.type(provider), int(in_module)
         self.tables.add("service", row)
@@ -202,8 +212,12 @@ class _Translator:
     def _check_module(self, file: ClassFile) -> None:
         if file.methods.rows or file.fields.rows:
             self.report(MalformedClass("CLS-MODULE", "a module declaration with members"), effect="none")
-        for service, provider in providers_of(file):
+        module = module_of(file)
+        for service, provider in module.provided:
             self._add_provider(service, provider, in_module=True)
+        for packages, opened in ((module.exported, 0), (module.opened, 1)):
+            for package in packages:
+                self.tables.add("package", (self.symbols.texts[package], opened))
 
     def _describe(self, file: ClassFile, name: bytes) -> _Class:
         """Returns what `file` says outside of method bodies, before anything of it is added."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cypher.schema import Diagnostic
 
 # Bump whenever the translation of a class file changes: it is part of every cache key.
-VERSION = 6
+VERSION = 7
 # States of `Unit.method_code`.
 NO_CODE, TRANSLATED, DROPPED = range(3)
 
@@ -136,6 +136,9 @@ class Unit:
     service_module: NDArray[np.int32] = field(
         default_factory=_empty
     )  # 1 if a module declaration says so, 0 if a configuration file does
+    # packages that are exported, or opened (1), to every module: by module declarations and the manifest
+    package_name: NDArray[np.int32] = field(default_factory=_empty)  # text: internal name
+    package_opened: NDArray[np.int32] = field(default_factory=_empty)
     annotation_type: NDArray[np.int32] = field(default_factory=_empty)  # text: descriptor
     annotation_element: NDArray[np.int32] = field(default_factory=_empty)  # text
     annotation_kind: NDArray[np.int32] = field(default_factory=_empty)

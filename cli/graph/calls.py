@@ -90,10 +90,14 @@ class Calls:
         found = self._result.reflective
         place = np.full(number, NONE, np.int32)
         place[[each.site for each in found]] = np.arange(len(found))
-        return {
+        columns = {
             column: choose([getattr(each, column) or "" for each in found], place)
             for column in ("api", "role", "status", "reason")
         }
+        unlisted = {each.site: source.text for each in found for source in each.sources if source.is_unlisted}
+        place = np.full(number, NONE, np.int32)
+        place[list(unlisted)] = np.arange(len(unlisted))
+        return columns | {"unlisted": choose([*unlisted.values()], place)}
 
     def _add_calls(self) -> None:
         result, sites = self._result, self._sites

@@ -5,7 +5,7 @@
 // formal: fullyResolved(i) :- reflective(i), ¬unknownAt(i).
 // Differs: the paper says it in words, of Class.forName alone.
 MATCH (s:ReflectiveSite {generation: $generation, application: true})
-WHERE NOT EXISTS { (:Object)-[:SOURCE {kind: 'unknown'}]->(s) }
+WHERE s.unlisted IS NULL AND NOT EXISTS { (:Object)-[:SOURCE {kind: 'unknown'}]->(s) }
 CALL (s) {
   SET s:FullyResolved
 } IN TRANSACTIONS OF 10000 ROWS

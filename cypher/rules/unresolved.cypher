@@ -6,7 +6,7 @@
 // Differs: the paper says it in words, of Class.forName alone.
 MATCH (s:ReflectiveSite {generation: $generation, application: true})
 WHERE NOT EXISTS { (s)-[:RESOLVES_TO]->() }
-  AND EXISTS { (:Object)-[:SOURCE {kind: 'unknown'}]->(s) }
+  AND (s.unlisted IS NOT NULL OR EXISTS { (:Object)-[:SOURCE {kind: 'unknown'}]->(s) })
 CALL (s) {
   SET s:Unresolved
 } IN TRANSACTIONS OF 10000 ROWS

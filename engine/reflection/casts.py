@@ -24,13 +24,16 @@ from engine.rules import Table, joined, rule
 def _cast_types(casts: Table[ResultCast], site: Any, program: Program) -> Iterator[int]:
     """Yields the classes that can be instantiated and pass all casts of what `site` returns.
 
-    In the JDK's code those are left out that are its own: a name that comes from outside chooses others.
+    In the JDK's code those are left out that are its own: a name that comes from outside chooses others. Elsewhere those
+    of the JDK are left out of which only the JDK can make objects.
     """
     if casts.where(site=site):
         first, *others = casts.everything.where(site=site)
         for type_ in program.concrete_subtypes_of(first.type):
-            confined = first.inside and program.flags_of_type(type_) & JDK
-            if not confined and all(other.type in program.supertypes_of(type_) for other in others):
+            ours = first.inside and program.flags_of_type(type_) & JDK
+            if not (ours or program.is_encapsulated(type_)) and all(
+                other.type in program.supertypes_of(type_) for other in others
+            ):
                 yield type_
 
 

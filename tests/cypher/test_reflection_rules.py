@@ -36,7 +36,7 @@ from tests.named_rows import named_rows
 
 IN_CYPHER = {each.name: each for each in RULES if each.name in closure.REFLECTION}
 # What nodes of methods and classes say by themselves.
-PROPERTIES = {"Creates", "Length", "Jdk"}
+PROPERTIES = {"Creates", "Length", "Jdk", "Encapsulated"}
 # Of rows that have pointers and sites in common; a cast lets many classes pass, so fewer do.
 GROUPS, GROUPS_OF_CASTS = 800, 200
 # Members of all kinds, found in several ways; what has instances and what hasn't; with default constructors and without.

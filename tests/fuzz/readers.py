@@ -156,11 +156,11 @@ def _read_container(path: str, role: str) -> bool:
 
 def _read_archive(archive: Archive) -> None:
     """Reads all of an archive as a run does."""
-    unit = translate(archive.classes(), archive.label, services=archive.services())
+    manifest = Manifest(archive.manifest)
+    unit = translate(archive.classes(), archive.label, services=archive.services(), manifest=manifest)
     use(unit)
     for name in archive.resources():
         archive.read(name)
-    manifest = Manifest(archive.manifest)
     assert manifest.main_class is None or isinstance(manifest.main_class, str)
     assert archive.diagnostics is not None
 

@@ -46,6 +46,47 @@ public class Nesting {
 """
 
 
+_MAKING = """
+import java.lang.reflect.*;
+import java.net.URI;
+import java.nio.file.*;
+import java.util.stream.Stream;
+
+public class Making {
+    static Constructor<?> open(Class<?> type) {
+        for (Constructor<?> each : type.getDeclaredConstructors()) {
+            if (Modifier.isPublic(each.getModifiers())) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Path base = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules");
+        try (Stream<Path> files = Files.walk(base)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                String entry = file.getNameCount() < 3 ? "" : file.subpath(2, file.getNameCount()).toString();
+                if (!entry.endsWith(".class") || entry.endsWith("-info.class")) {
+                    continue;
+                }
+                try {
+                    String name = entry.replace(".class", "").replace('/', '.');
+                    Class<?> type = Class.forName(name, false, ClassLoader.getSystemClassLoader());
+                    Constructor<?> found = open(type);
+                    // (of protected ones objects are made, though `trySetAccessible` says no)
+                    if (found != null && !Modifier.isProtected(type.getModifiers())) {
+                        System.out.println(entry.replace(".class", "") + " " + found.trySetAccessible());
+                    }
+                } catch (ClassNotFoundException | LinkageError unavailable) {
+                }
+            }
+        }
+    }
+}
+"""
+
+
 @pytest.fixture(scope="module", name="library")
 def linked_library() -> LinkedProgram:
     return link(library()[1])
@@ -86,3 +127,17 @@ def test_classes_stand_in_each_other_as_a_jvm_has_it(library: LinkedProgram, tmp
     for type_, *expected in rows:
         members = sorted(shown[each] for each in library.member_classes_of(names[type_]))
         assert [*(shown[each(names[type_])] for each in asked), ",".join(members)] == expected, type_
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("java") is None, reason="needs a JDK on the path")
+def test_objects_are_made_of_the_classes_that_a_jvm_lets_other_code_use(
+    library: LinkedProgram, tmp_path: Path
+) -> None:
+    source = tmp_path / "Making.java"
+    source.write_text(_MAKING, encoding="utf-8")
+    done = subprocess.run(["java", source], check=True, capture_output=True, text=True)
+    expected = {name: made != "true" for name, made in (line.split(" ") for line in done.stdout.splitlines())}
+    found = {name: library.is_encapsulated(library.type_named(name)) for name in expected}
+    assert sum(expected.values()) > 1_000 < len(expected) - sum(expected.values())
+    assert {name for name in expected if found[name] != expected[name]} == set()

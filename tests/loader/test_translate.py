@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from loader.manifest import Manifest
 from loader.translate import translate
 from loader.unit import CLASS, METHOD_HANDLE, METHOD_TYPE, NUMBER, RELATIONS, STRING, Unit
 from tests.loader.rawclass import ABSTRACT, STATIC, RawClass, callee, codes, rows, text, type_name, unit_of
@@ -242,6 +243,39 @@ def test_module_declarations_are_no_classes() -> None:
     assert len(translate([("module-info.class", module.encoded())], "x").class_type) == 0
     odd = module.method(RETURN)
     assert codes(translate([("module-info.class", odd.encoded())], "x")) == ["CLS-MODULE"]
+
+
+MODULE = """
+module a.module {
+    requires java.logging;
+    exports shown;
+    exports some.parts to java.logging;
+    opens open.wide;
+    opens half.open to java.logging;
+    uses java.util.function.Supplier;
+    provides java.util.function.Supplier with shown.Supplying;
+}
+"""
+
+
+@needs_javac
+def test_packages_are_exported_and_opened_by_module_and_manifest(tmp_path: Path) -> None:
+    (tmp_path / "module-info.java").write_text(MODULE)
+    for package in ("shown", "some.parts", "open.wide", "half.open"):
+        folder = tmp_path / package.replace(".", "/")
+        folder.mkdir(parents=True)
+        get = "implements java.util.function.Supplier<String> { public String get() { return null; } }"
+        (folder / "Supplying.java").write_text(f"package {package}; public class Supplying {get}")
+    sources = [str(each) for each in tmp_path.rglob("*.java")]
+    subprocess.run(["javac", "-d", str(tmp_path / "out"), *sources], check=True)
+    declared = (tmp_path / "out" / "module-info.class").read_bytes()
+    started = Manifest({"add-opens": "java.base/java.lang  java.base/sun.nio.ch", "Add-Exports": "x/y odd"})
+    unit = translate([("module-info.class", declared)], "x", manifest=started)
+    packages = [text(unit, each) for each in unit.package_name]
+    assert list(zip(packages, unit.package_opened.tolist(), strict=True)) == [
+        ("y", 0), ("java/lang", 1), ("sun/nio/ch", 1), ("shown", 0), ("open/wide", 1),
+    ]  # fmt: skip
+    assert [type_name(unit, each) for each in unit.service_provider] == ["shown/Supplying"]
 
 
 def test_an_initialiser_of_an_old_class_is_static() -> None:
