@@ -267,6 +267,18 @@ def store_texts(constraints: Constraints, type_: int, pointer: int) -> None:
             constraints.add(schema.Store, NONE, NONE, constraints.native_text(), field, pointer)
 
 
+def _set_texts(constraints: Constraints, body: Body) -> None:
+    """Sets the texts of what a native method is given first, or of the elements of an array."""
+    program, given = constraints.program, body.first
+    static = program.flags_of_method(body.method) & ACC_STATIC
+    type_ = program.parameter_types(body.method)[0] if static else program.name_of_method(body.method)[0]
+    name = program.name_of_type(type_)
+    if name.startswith("["):
+        array, given = given, constraints.fresh()
+        constraints.add(schema.ArrayLoad, body.method, 0, array, given)
+    store_texts(constraints, program.type_named(name.removeprefix("[L").removesuffix(";")), given)
+
+
 def _set_static(owner_prefix: str, name: str) -> Callable[[Constraints, Body], None]:
     """Sets a static field of all classes whose names begin so to the receiver."""
 
@@ -356,6 +368,11 @@ BODY_MODELS: tuple[BodyModel, ...] = (
     ),
     BodyModel("java/lang/invoke/MethodHandleNatives", "setCallSiteTargetNormal", _set_target),
     BodyModel("java/lang/invoke/MethodHandleNatives", "setCallSiteTargetVolatile", _set_target),
+    BodyModel("java/lang/StackTraceElement", "initStackTraceElements", _set_texts),
+    BodyModel("java/lang/StackTraceElement", "initStackTraceElement", _set_texts),
+    BodyModel("java/lang/ProcessHandleImpl$Info", "info0", _set_texts),
+    BodyModel("com/sun/security/auth/module/UnixSystem", "getUnixInfo", _set_texts),
+    BodyModel("com/sun/security/auth/module/NTSystem", "getCurrent", _set_texts),
     BodyModel("jdk/internal/perf/Perf", "createLong", _return_new("java/nio/DirectByteBuffer")),
     BodyModel("jdk/internal/perf/Perf", "attach", _return_new("java/nio/DirectByteBuffer")),
     BodyModel("java/util/ServiceLoader$ProviderImpl", "newInstance", _return_pool(PROVIDERS)),

@@ -93,6 +93,8 @@ SOURCES: tuple[Source, ...] = (
     *_each(NAME, "java/lang/Class", "getName getSimpleName getTypeName getCanonicalName getPackageName toString"),
     *_each(NAME, "java/lang/Package", "getName"),
     *_each(NAME, "java/lang/Thread", "getName"),
+    *_each(NAME, "java/lang/StackTraceElement", "getClassName getMethodName getModuleName getFileName toString"),
+    *_each(NAME, "java/lang/StackWalker$StackFrame", "getClassName getMethodName getFileName"),
     *(
         source
         for owner in ("Method", "Field", "Constructor", "Member")

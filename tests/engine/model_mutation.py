@@ -46,7 +46,7 @@ from tests.fixture_harness import MODES, SUPPORT, build, expectations, fixtures,
 TOPICS: dict[ModuleType, str] = {
     models: (
         "Arr|Call|ClassLit|Clean|Clone|Curr|Dynamic|Exec|Final|ForName|GetClass|InvokeP|KnownA|Lambda|Load|Lookup|Member|NameI|Native|OwnL"
-        "|Priv|Ref|Service|StackW|System|Thread|Throwable|Uncaught"
+        "|Priv|Ref|Service|Stack|System|Thread|Throwable|Uncaught"
     ),
     machine: "Thread|Uncaught|Shutdown|Fin|Cleaners|Main|Own|Load|Dynamic|Call|HandleC|MethodT|VarH|Lambda|String|Rec|Pat",
     effects: "Invoke|Field|Class|Constr|GetM|Init|New|ArrayN|ArrayO|KnownA|Member|UnknownA|Meta|ProxyT|Handle[VSFU]|NoDef|NullA|Public",
