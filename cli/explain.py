@@ -278,6 +278,9 @@ class Explainer:
             if key in seen:
                 continue
             seen.add(key)
+            if origin.kind == chains.NAME_OF:  # a known text begins there, whatever has it as its name
+                yield premise, [*self._premise(premise), *after]
+                continue
             because = premise.because
             made = self._inferred(because._replace(premises=())) if because is not None else ()
             steps = [*self._behind(list(made), premise), *after]
@@ -290,8 +293,8 @@ class Explainer:
         """Returns (kind, text, key) of where a way begins: a constant, input of some kind, or something unknown."""
         origin = premise.chain.origin
         text = self._phrases.origin(origin, premise.chain.obj).rstrip(",")
-        if origin.kind == chains.CONSTANT:
-            return "constant", self._names.constant(origin.facts[0].row[2]), ""
+        if origin.kind in (chains.CONSTANT, chains.NAME_OF):
+            return "constant", self._names.constant(origin.text), ""
         if origin.kind == chains.ENTRY:
             return ARGUMENT, text, ""
         if origin.kind == chains.NATIVE:

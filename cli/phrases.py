@@ -62,7 +62,7 @@ class Phrases:
         """Returns what an object is, as the subject of a sentence."""
         kind, row = int(self._objects.kind[obj]), origin.facts[0].row
         if origin.kind == chains.CONSTANT:
-            return f"constant {quoted(self._names.constant(row[2]))}"
+            return f"constant {quoted(self._names.constant(origin.text))}"
         if origin.kind == chains.CLASS_LITERAL:
             return f"class literal {self._type(row[2])}.class"
         if origin.kind == chains.NEW:
@@ -78,7 +78,7 @@ class Phrases:
         if origin.kind == chains.CLASS_OF:
             return "its class, by getClass,"
         if origin.kind == chains.NAME_OF:
-            return f"its name {quoted(self._names.constant(int(self._objects.payload[obj])))}"
+            return f"its name {quoted(self._names.constant(origin.text))}"
         if origin.kind == chains.RULE and kind in _NOUNS:
             return _NOUNS[kind]
         if origin.kind == chains.RULE:
@@ -188,10 +188,10 @@ class Phrases:
         """Yields the constants and the input from which a string is computed."""
         for each in premise.parts:
             origin = each.chain.origin
-            if each.parts:
+            if origin.kind in (chains.CONSTANT, chains.NAME_OF):
+                yield quoted(self._names.constant(origin.text))
+            elif each.parts:
                 yield from self._parts(each)
-            elif origin.kind == chains.CONSTANT:
-                yield quoted(self._names.constant(origin.facts[0].row[2]))
             elif origin.kind != chains.MADE:
                 yield self.origin(origin, each.chain.obj)
 

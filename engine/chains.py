@@ -35,8 +35,7 @@ class Origin(NamedTuple):
 
     MADE: a new string that `site` computes, a concatenation or constructor call. RULE: `site` is the reflective call,
     `relation` what was derived there; CLASS_OF: a call of `getClass`; NAME_OF: one that asks a class or member for its
-    name; SOURCE: a call of the input source `callee`;
-    NATIVE: `callee` is the method; GIVEN: by a model of the JVM.
+    name; SOURCE: a call of the input source `callee`; NATIVE: `callee` is the method; GIVEN: by a model of the JVM.
     """
 
     kind: str
@@ -47,6 +46,11 @@ class Origin(NamedTuple):
     site: int = NONE
     callee: int = NONE
     relation: str = ""
+
+    @property
+    def text(self) -> int:
+        """The string constant of a CONSTANT, or the text that a NAME_OF returns."""
+        return self.facts[0].row[2 if self.kind == CONSTANT else 1]
 
 
 class Chain(NamedTuple):
@@ -224,7 +228,7 @@ class Chains:
                 return Origin(RULE, pointer, method, offset, facts, site, relation=made)
             text = payload if kind == heap.STRING else self._wanted
             if kind in (heap.STRING, heap.GENERIC) and self._marks.derives(site, "TextObject", text):
-                return Origin(NAME_OF, pointer, method, offset, (put,), site)
+                return Origin(NAME_OF, pointer, method, offset, (Fact("TextObject", (site, text)), put), site)
             if kind == heap.GENERIC and self._wanted != NONE:
                 return None
             if kind == heap.CLASS_OF and payload == site:

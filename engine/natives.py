@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from cypher.program import APPLICATION, JDK, NATIVE, Program
 from cypher.schema import Diagnostic, Int32, listed
+from engine.reflection.names import name_of_class
 
 
 def native_methods(
@@ -29,5 +30,5 @@ def native_methods(
 
 def _listed(program: Program, methods: list[int]) -> str:
     named = (program.name_of_method(each) for each in methods)
-    names = sorted({f"{program.name_of_type(type_).replace('/', '.')}.{name}" for type_, name, _ in named})
+    names = sorted({f"{name_of_class(program, type_)}.{name}" for type_, name, _ in named})
     return f"({len(methods):,}): {listed(names)}"

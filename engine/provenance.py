@@ -45,11 +45,12 @@ _MEMBERS = {
     api.CONSTRUCTOR_NEW: heap.METHOD_OBJECT, api.INVOKE: heap.METHOD_OBJECT, api.FIELD_GET: heap.FIELD_OBJECT,
     api.FIELD_SET: heap.FIELD_OBJECT,
 }  # fmt: skip
-# What has a name: a class, method or field.
+# What has a name, as an operand, and what it is the object of.
 _BEARERS = {
     heap.CLASS_OBJECT: "class", heap.CLASS_OF: "class", heap.METHOD_OBJECT: "method", heap.FIELD_OBJECT: "field",
 }  # fmt: skip
-_METAOBJECTS = frozenset({heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT})
+_TARGETS = {heap.CLASS_OBJECT: "type", heap.METHOD_OBJECT: "method", heap.FIELD_OBJECT: "field"}
+_METAOBJECTS = frozenset(_TARGETS)
 _CONSTANTS = frozenset({heap.STRING, heap.GENERIC})
 # Kinds of question.
 TARGET, UNKNOWN, CONFINED, ABSENT, EMPTY = "target", "unknown", "confined", "absent", "empty"
@@ -201,7 +202,7 @@ class Provenance:
         chain = self._chain(pointer, found[0])
         if chain.origin.kind != CONSTANT or any(step.kind not in LOCAL for step in chain.steps):
             return None
-        return self._names.constant(chain.origin.facts[0].row[2])
+        return self._names.constant(chain.origin.text)
 
     # --- questions and answers
     def questions(self, site: int) -> list[Question]:
@@ -363,11 +364,12 @@ class Provenance:
         for obj in self.flow.sets.objects_of(pointer).tolist() if wanted != NONE else ():
             if int(objects.kind[obj]) == heap.GENERIC:
                 chain = self._chain(pointer, obj, wanted)
-                if chain.origin.kind != GIVEN:
-                    because = None
-                    if chain.origin.kind == RULE:
-                        because = self._inference(chain.origin.relation, chain.origin.site, wanted)
+                if chain.origin.kind == RULE:
+                    because = self._inference(chain.origin.relation, chain.origin.site, wanted)
                     yield Premise(operand, chain, because)
+                    return
+                if chain.origin.kind != GIVEN:
+                    yield self._explained(operand, chain)
                     return
 
     def _wanted_subject(self, role: str, derived: Derived) -> int:
@@ -376,9 +378,10 @@ class Provenance:
 
     @cached_property
     def _texts(self) -> dict[str, int]:
-        """The string constants of the program."""
-        texts = np.unique(self.flow.evidence.facts[schema.StringConstant].text).tolist()
-        return {self._names.constant(text): text for text in texts}
+        """The string constants of the program, and the names that calls return."""
+        texts = set(np.unique(self.flow.evidence.facts[schema.StringConstant].text).tolist())
+        texts |= {detail for relation, _, detail in self._derived if relation == "TextObject"}
+        return {self._names.constant(text): text for text in sorted(texts)}
 
     @cached_property
     def _types(self) -> dict[str, int]:
@@ -466,7 +469,7 @@ class Provenance:
         if origin.kind == CLASS_OF:
             return Premise(operand, chain, parts=self._receiver(origin.site, declaring))
         if origin.kind == NAME_OF:
-            return Premise(operand, chain, parts=self._bearer(origin.site, obj))
+            return Premise(operand, chain, parts=self._bearer(origin))
         computes = origin.kind in (MADE, SOURCE) and self._computes(origin)
         return Premise(operand, chain, parts=self._inputs(origin.site) if computes else ())
 
@@ -503,15 +506,12 @@ class Provenance:
             ),
         )
 
-    def _bearer(self, site: int, text: int) -> tuple[Premise, ...]:
-        """Returns the premise for a class or member that has the name which the call at `site` returns."""
-        receiver, objects = self.flow.argument(site, 0), self.flow.evidence.objects
-        if int(objects.kind[text]) != heap.STRING:
-            return ()
-        name = self._names.constant(int(objects.payload[text]))
+    def _bearer(self, origin: Origin) -> tuple[Premise, ...]:
+        """Returns the premise for a class or member that has the name which a call returns."""
+        receiver, name = self.flow.argument(origin.site, 0), self._names.constant(origin.text)
         for obj in self.flow.sets.objects_of(receiver).tolist():
             if self._is_called(obj, name):
-                kind = _BEARERS[int(objects.kind[obj])]
+                kind = _BEARERS[int(self.flow.evidence.objects.kind[obj])]
                 return (self._premise(kind, receiver, obj, name.replace(".", "/")),)
         return ()
 
@@ -519,14 +519,14 @@ class Provenance:
         """Returns whether a class or member object has a name."""
         objects = self.flow.evidence.objects
         kind, what = int(objects.kind[obj]), int(objects.payload[obj])
-        if kind == heap.CLASS_OBJECT:
-            return what >= 0 and self._names.internal_type(what) == name.replace(".", "/")
-        if kind == heap.METHOD_OBJECT:
-            found = self._names.method(what)
-            return name == (found.declaring.replace("/", ".") if found.name == "<init>" else found.name)
-        if kind == heap.FIELD_OBJECT:
-            return self._names.field(what).rpartition(".")[2] == name
-        return kind == heap.CLASS_OF and self._instance(what, name.replace(".", "/")) >= 0
+        if kind == heap.CLASS_OF:
+            return self._instance(what, name.replace(".", "/")) >= 0
+        if kind not in _TARGETS or what < 0:
+            return False
+        found = self._name_of(Target(_TARGETS[kind], what))
+        if found == "<init>":
+            found = self._names.method(what).declaring.replace("/", ".")
+        return found == name
 
     def _instance(self, site: int, declaring: str) -> int:
         """Returns an object of the class `declaring` on which the call of getClass at `site` may be made, or -1."""

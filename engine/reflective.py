@@ -208,9 +208,7 @@ class Reflection:
                 declaring = self._program.name_of_method(callee)[0]
                 if self._loader in self._program.supertypes_of(declaring):
                     each = self._load_api
-            if each is None or (each.role in _BY_BODY and self._confined.covers_one(call.method)):
-                continue
-            if each.role == api.NAME_OF and not self.counts(each):
+            if each is None or self._is_by_body(each, call):
                 continue
             self._enter(each, call, callee)
             if each.cut and each.owner in api.LINKING:
@@ -222,6 +220,12 @@ class Reflection:
             local: Any = local_calls(facts, listed, self._program)
             self.rules.add({rel.Local: [rel.Local(*row) for row in local]})
         return kept
+
+    def _is_by_body(self, each: Api, call: SiteCall) -> bool:
+        """Returns whether a call is analysed like that of any other method; so are those of names that rules don't follow."""
+        if each.role not in _BY_BODY:
+            return False
+        return self._confined.covers_one(call.method) or (each.role == api.NAME_OF and not self.counts(each))
 
     def _enter_casts(self, casts: Rows, invoke: Rows) -> None:
         """Has the rules told, when all else is done, of casts of what reflective calls return."""

@@ -70,8 +70,8 @@ def translate(
 ) -> Unit:
     """Returns the unit of an archive called `label`, given (entry name, content) of its class files.
 
-    `services` are its provider-configuration files. Calls `progress` with the number of class files done so far. What can't be read is left out, with a
-    diagnostic.
+    `services` are its provider-configuration files; of its `manifest`, what opens modules counts. Calls `progress` with
+    the number of class files done so far. What can't be read is left out, with a diagnostic.
     """
     with _without_collector():
         return _translated(classes, label, progress, services, manifest)

@@ -147,16 +147,6 @@ class Columns:
         return dict(zip(evidence.static_field.tolist(), evidence.static_pointer.tolist(), strict=True))
 
     @cached_property
-    def named_at(self) -> dict[int, int]:
-        """The calls that return the name of a class or member, by the pointer to what they return."""
-        sites = self.evidence.sites
-        return {
-            int(sites.result[site]): site
-            for rule, site in self.applied
-            if rule in ("nameOfClass", "nameOfMember")
-        }
-
-    @cached_property
     def put(self) -> frozenset[int]:
         """The variables that are arguments of calls, or put into arrays."""
         facts = self.evidence.facts
@@ -255,6 +245,9 @@ def known(run: Run) -> Known:
     """Returns what explanations of a run are checked with."""
     operands = {each.site: {*each.operands.values()} - {NONE} for each in run.result.reflective}
     columns = Columns(evidence(run), run.result.derived)
+    for relation, (site, _) in columns.derived:
+        if relation == "TextObject":
+            operands[site] = {columns.flow.argument(site, 0)}
     returning: dict[int, list[int]] = defaultdict(list)
     for site in operands:
         for pointer in columns.returned(site):
@@ -293,14 +286,14 @@ def check_sources(known: Known, site: int, sources: Iterable[dict[str, Any]]) ->
 
 def check_beginning(known: Known, path: list[dict[str, Any]], source: dict[str, Any]) -> None:
     """Asserts that a path begins with what the source is, or where a class or member is found that has its text as name."""
-    objects, step = known.columns.evidence.objects, path[0]
-    first, kind = step["facts"][0], int(objects.kind[step["object"]])
+    step = path[0]
+    first, kind = step["facts"][0], int(known.columns.evidence.objects.kind[step["object"]])
     called = [each["row"][1] for each in step["facts"] if each["relation"] == "Calls"]
     if source["kind"] == "constant" and first["relation"] == "StringConstant":
         assert known.names.constant(first["row"][2]) == source["text"], step
     elif source["kind"] == "constant":
-        going = (each["object"] for each in path)
-        texts = {int(objects.payload[each]) for each in going if int(objects.kind[each]) == heap.STRING}
+        facts = [each for listed in path for each in listed["facts"]]
+        texts = {each["row"][1] for each in facts if each["relation"] == "TextObject"}
         assert source["text"] in map(known.names.constant, texts), path
     elif source["kind"] == ARGUMENT:
         assert (first["relation"], kind) == ("PointsTo", heap.ENTRY), step
@@ -442,10 +435,6 @@ class Walk:
         if int(objects.kind[self.obj]) == heap.CLASS_OF:
             site = int(objects.payload[self.obj])
             assert self.at == self._evidence.sites.result[site], step
-            if self.ends:
-                assert self._columns.holds(Fact("Argument", (site, 0, self.ends.pop()))), step
-            return
-        if (site := self._columns.named_at.get(self.at, NONE)) >= 0:
             if self.ends:
                 assert self._columns.holds(Fact("Argument", (site, 0, self.ends.pop()))), step
             return

@@ -94,10 +94,8 @@ class Calls:
             column: choose([getattr(each, column) or "" for each in found], place)
             for column in ("api", "role", "status", "reason")
         }
-        unlisted = {each.site: source.text for each in found for source in each.sources if source.is_unlisted}
-        place = np.full(number, NONE, np.int32)
-        place[list(unlisted)] = np.arange(len(unlisted))
-        return columns | {"unlisted": choose([*unlisted.values()], place)}
+        unlisted = [[source.text for source in each.sources if source.is_unlisted] for each in found]
+        return columns | {"unlisted": choose([texts[-1] if texts else None for texts in unlisted], place)}
 
     def _add_calls(self) -> None:
         result, sites = self._result, self._sites

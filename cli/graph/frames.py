@@ -49,7 +49,7 @@ def flags(values: Int32, bit: int) -> pl.Series:
     return pl.Series((values & bit) != 0)
 
 
-def choose(words: Sequence[str], places: Numbers) -> pl.Series:
+def choose(words: Sequence[str | None], places: Numbers) -> pl.Series:
     """Returns the words at these places, null where that is -1."""
     if not words:
         return pl.Series([None] * len(places), dtype=pl.String)

@@ -1,18 +1,30 @@
-"""By which names of classes a call counts as resolved."""
+"""By which names of classes a call counts as resolved, and where these are said to come from."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
+
+import pytest
 
 from tests.cli.conftest import Heliograph
 from tests.cli.test_specification import statuses
 
 PROGRAM = """\
 package demo;
+import javax.xml.parsers.DocumentBuilder;
+import javax.xml.parsers.DocumentBuilderFactory;
 public class Main {
     public interface Task { }
     public static class Plain implements Task { }
+    public static class Factory extends DocumentBuilderFactory {
+        public DocumentBuilder newDocumentBuilder() { return null; }
+        public void setAttribute(String name, Object value) { }
+        public Object getAttribute(String name) { return null; }
+        public void setFeature(String name, boolean value) { }
+        public boolean getFeature(String name) { return false; }
+    }
     public static void main(String[] arguments) throws Exception {
         Class.forName(Plain.class.getName());
         Class.forName(Plain.class.getTypeName());
@@ -23,25 +35,55 @@ public class Main {
         Task made = (Task) cast.getConstructor().newInstance();
         Class.forName(cast.getName());
         Class.forName(int.class.getName());
+        DocumentBuilderFactory.newInstance(Factory.class.getName(), null);
     }
 }
 """
 STATUSES = {
-    "main:6": "resolved",
-    "main:7": "resolved",
-    "main:8": "unresolved",  # (no class is found by it, which is not known)
-    "main:10": "unresolved",
-    "main:11": "resolved correct-casts",  # (what is made of it is cast: it is one of the classes that implement Task)
-    "main:13": "partial",
-    "main:14": "unresolved",
+    "main:15": "resolved",
+    "main:16": "resolved",
+    "main:17": "unresolved",  # (no class is found by it, which is not known)
+    "main:19": "unresolved",
+    "main:20": "resolved correct-casts",  # (what is made of it is cast: it is one of the classes that implement Task)
+    "main:22": "partial",
+    "main:23": "unresolved",
 }
 
 
-def test_a_call_is_resolved_if_the_name_is_that_of_a_known_class(
-    tmp_path: Path, javac: str, heliograph: Heliograph
-) -> None:
-    (tmp_path / "Main.java").write_text(PROGRAM)
-    subprocess.run([javac, "-g", "-d", str(tmp_path), str(tmp_path / "Main.java")], check=True)
-    done = heliograph("analyze", tmp_path, "--mode", "casts", "--out", tmp_path / "run", "--quiet")
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, javac: str, heliograph: Heliograph) -> Path:
+    folder = tmp_path_factory.mktemp("names")
+    (folder / "Main.java").write_text(PROGRAM)
+    subprocess.run([javac, "-g", "-d", str(folder), str(folder / "Main.java")], check=True)
+    done = heliograph("analyze", folder, "--mode", "casts", "--out", folder / "run", "--quiet")
     assert done.code == 0, done.errors
-    assert statuses(heliograph, tmp_path / "run") == STATUSES
+    return folder / "run"
+
+
+def test_a_call_is_resolved_if_the_name_is_that_of_a_known_class(run: Path, heliograph: Heliograph) -> None:
+    assert statuses(heliograph, run) == STATUSES
+
+
+def test_a_name_is_a_constant_that_a_class_comes_before(run: Path, heliograph: Heliograph) -> None:
+    calls = json.loads(heliograph("sites", "--run", run, "--format", "json").output)
+    (found,) = next(each["sources"] for each in calls if each["line"] == 15)
+    assert (found["kind"], found["text"]) == ("constant", "demo.Main$Plain")
+    assert [each["text"] for each in found["path"]] == [
+        "class literal demo.Main$Plain.class is the class", 'its name "demo.Main$Plain" is the name',
+    ]  # fmt: skip
+
+
+def test_a_name_is_followed_into_the_jdk(run: Path, heliograph: Heliograph) -> None:
+    calls = json.loads(heliograph("sites", "--all", "--run", run, "--format", "json").output)
+    call = next(
+        each
+        for each in calls
+        if each["caller"] == "javax.xml.parsers.FactoryFinder.getProviderClass"
+        and each["targets"] == ["demo.Main$Factory"]
+    )
+    (derivation,) = call["derivations"]
+    (name,) = derivation["premises"]
+    assert (name["operand"], name["text"]) == ("name", "demo.Main$Factory")
+    explained = heliograph("explain", call["site"], "--run", run).output
+    assert "1. demo.Main.main (Main.java:24): class literal demo.Main$Factory.class is the class" in explained
+    assert '2. demo.Main.main (Main.java:24): its name "demo.Main$Factory" is passed as arg' in explained

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,9 @@ import pytest
 from cypher.program import STRING_CONCAT
 from cypher.schema import Invoke
 from loader.link import LinkedProgram, link
+from loader.manifest import Manifest
+from loader.translate import translate
+from loader.unit import Unit
 from tests.loader.library import library
 
 _BATCH = 2000
@@ -141,3 +145,27 @@ def test_objects_are_made_of_the_classes_that_a_jvm_lets_other_code_use(
     found = {name: library.is_encapsulated(library.type_named(name)) for name in expected}
     assert sum(expected.values()) > 1_000 < len(expected) - sum(expected.values())
     assert {name for name in expected if found[name] != expected[name]} == set()
+
+
+def test_a_manifest_opens_the_jdk_and_an_older_one_is_open() -> None:
+    hidden, private = "sun/security/x509/X500Name", "java/util/Collections$ReverseComparator"
+    version, units = library()
+    if version < 16:
+        pytest.skip("the modules of this JDK are open")
+
+    def encapsulated(*listed: tuple[Unit, str, str]) -> list[bool]:
+        program = link(listed)
+        return [program.is_encapsulated(program.type_named(each)) for each in (hidden, private)]
+
+    def started(attribute: str) -> tuple[Unit, str, str]:
+        listed = "java.base/sun.security.x509 java.base/java.util"
+        return translate([], "x", manifest=Manifest({attribute: listed})), "application", "x"
+
+    assert encapsulated(*units) == [True, True]
+    assert encapsulated(*units, started("Add-Exports")) == [False, True]
+    assert encapsulated(*units, started("Add-Opens")) == [False, False]
+    older = (
+        (replace(each, class_version=np.full_like(each.class_version, 59)), role, name)
+        for each, role, name in units
+    )
+    assert encapsulated(*older) == [False, False]
