@@ -76,16 +76,15 @@ class DirectFlow:
 
     def add(self, batches: list[Facts]) -> None:
         """Adds facts; sites are above those of batches before."""
-        for facts in batches:
-            for each in (schema.Store, schema.StaticStore):
-                if stores := facts.get(each):
-                    self._add_stores(stores)
-            for relation, kind, target, value in DEFINITIONS:
-                if rows := facts.get(relation):
-                    outside = (rows.method >= 0) & ~self._inside(rows.method)
-                    self._add_definitions(kind, getattr(rows, target), getattr(rows, value), outside)
-            if arguments := facts.get(schema.Argument):
-                self._add(site=arguments.site, position=arguments.position, argument=arguments.variable)
+        for each in (schema.Store, schema.StaticStore):
+            if stores := schema.joined(each, batches):
+                self._add_stores(stores)
+        for relation, kind, target, value in DEFINITIONS:
+            if rows := schema.joined(relation, batches):
+                outside = (rows.method >= 0) & ~self._inside(rows.method)
+                self._add_definitions(kind, getattr(rows, target), getattr(rows, value), outside)
+        if arguments := schema.joined(schema.Argument, batches):
+            self._add(site=arguments.site, position=arguments.position, argument=arguments.variable)
 
     def _add(self, **columns: NDArray[Any]) -> None:
         for name, column in columns.items():

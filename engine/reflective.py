@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -121,6 +122,7 @@ class Reflection:
         # By operand, the calls of getClass whose class objects come to it; whether they were found by direct flow.
         self._symbolic: dict[int, dict[int, bool]] = defaultdict(dict)
         self._bounded: dict[int, Bounded] = {}  # by operand
+        self._grown: set[int] = set()  # of these, the ones to which more came since it was asked how much
         self._of_arrays: set[int] = set()  # operands where only classes of arrays tell anything
         # By operand and call of getClass: how many it was shown of the classes that the call returns.
         self._shown: dict[tuple[int, int], int] = {}
@@ -511,27 +513,26 @@ class Reflection:
             self._find(obj, kind)
         shown = watched & ~finding & (~confined | np.isin(kinds, _HANDLES))
         known = np.isin(kinds, _KNOWN)
-        listed = np.flatnonzero(shown & known)
-        for pointer, kind, value in zip(
-            pointers[listed].tolist(), kinds[listed].tolist(), payloads[listed].tolist(), strict=True
-        ):
-            self._observe_known(pointer, kind, value)
+        for kind in np.unique(kinds[shown & known]).tolist():
+            listed = np.flatnonzero(shown & (kinds == kind))
+            for pointer, places in places_by_value(pointers[listed]):
+                self._observe_known(pointer, kind, payloads[listed[places]].tolist())
         listed = np.flatnonzero(shown & ~known & ~np.isin(kinds, _SILENT))
         made = np.where(kinds[listed] == heap.UNKNOWN, payloads[listed], NONE)
-        for pointer, site in dict.fromkeys(zip(pointers[listed].tolist(), made.tolist(), strict=True)):
-            self._arrive(rel.UnknownAt(pointer, site))
+        for pointer, places in places_by_value(pointers[listed]):
+            self._arrive(rel.UnknownAt, pointer, [(site,) for site in dict.fromkeys(made[places].tolist())])
 
-    def _observe_known(self, at: Any, kind: int, value: Any) -> None:
-        """Shows the rules what an object at a pointer tells them."""
+    def _observe_known(self, pointer: int, kind: int, payloads: Sequence[int]) -> None:
+        """Shows the rules what objects of a kind at a pointer tell them."""
         if kind == heap.CLASS_OF:
-            if self._is_taken(rel.ClassAt, at):
-                self._symbolic[at][value] = False
+            if self._is_taken(rel.ClassAt, pointer):
+                self._symbolic[pointer].update(dict.fromkeys(payloads, False))
         elif kind == heap.STRING:
-            self._arrive(rel.StringAt(at, self._program.text(value)))
+            self._arrive(rel.StringAt, pointer, [(self._program.text(each),) for each in payloads])
         elif kind == heap.HANDLE:
-            self._arrive(rel.HandleAt(at, value >> 4, value & 15))
+            self._arrive(rel.HandleAt, pointer, [(each >> 4, each & 15) for each in payloads])
         else:
-            self._arrive(_AT[kind](at, value))
+            self._arrive(_AT[kind], pointer, [(each,) for each in payloads])
 
     def _observe_classes(self, pointers: Int32, objects: Int32, types: Int32) -> None:
         """Shows the rules new pairs of pointers and constant class objects."""
@@ -550,25 +551,29 @@ class Reflection:
         if kind in (heap.CLASS_OBJECT, heap.CLASS_OF):
             self._constraints.put(self._constraints.pool(KNOWN_CLASSES), obj)
 
-    def _arrive(self, row: Any) -> None:
-        """Shows the rules what comes to a pointer."""
-        if type(row) is rel.ClassAt:
-            self._arrive_classes(row.pointer, (row.type,))
+    def _arrive(self, relation: Any, pointer: int, columns: Sequence[tuple[Any, ...]]) -> None:
+        """Shows the rules what comes to a pointer: rows of a relation, by their other columns."""
+        if relation is rel.ClassAt:
+            self._arrive_classes(pointer, [type_ for (type_,) in columns])
             return
-        operand = self._operand.get(row[0], row[0])
-        if operand in self._bounded and type(row) is not rel.UnknownAt:
-            if self._is_taken(type(row), operand):
-                self._bounded[operand].members[row] = None
-        elif type(row) is rel.UnknownAt or self._is_taken(type(row), operand):
-            self._arrived[type(row)].append(row if operand == row[0] else row._replace(pointer=operand))
+        operand = self._operand.get(pointer, pointer)
+        if relation is not rel.UnknownAt and not self._is_taken(relation, operand):
+            return
+        rows = [relation(operand, *each) for each in columns]
+        if operand in self._bounded and relation is not rel.UnknownAt:
+            self._bounded[operand].members.update(dict.fromkeys(rows))
+            self._grown.add(operand)
+        else:
+            self._arrived[relation] += rows
 
     def _arrive_classes(self, pointer: int, types: Iterable[int]) -> None:
         """Shows the rules the classes that come to a pointer."""
         operand: Any = self._operand.get(pointer, pointer)
         if not self._is_taken(rel.ClassAt, operand):
             return
-        if operand in self._bounded:
+        if operand in self._bounded and self._bounded[operand].in_all < sys.maxsize:
             self._bounded[operand].constants.update(types)
+            self._grown.add(operand)
             return
         expected, known = self._expected.get(operand, NONE), self._classes_at[operand]
         fresh: Any = [each for each in types if each not in known]
@@ -598,7 +603,6 @@ class Reflection:
         """Shows the rules what comes to operands by direct flow (see `engine.confined`)."""
         constraints = self._constraints
         types: dict[int, Int32] = {}
-        nothing: Any = NONE
         # Handles and the like come from the sites that find them, whatever the bodies of these methods return.
         cut = constraints.sites.cut_mask()
         cut[self._linking] = True
@@ -613,7 +617,6 @@ class Reflection:
             self._receivers,
         )
         for operand, kind, value in found:
-            at: Any = operand
             inside = self._confined.operands.get(operand)
             if kind == RESULT and value in self._receivers:
                 if (inside and self._is_taken(rel.ClassAt, operand)) or value in self._symbolic[operand]:
@@ -623,26 +626,27 @@ class Reflection:
                     self._symbolic[operand][value] = True
                     if operand in self._bounded:
                         self._bounded[operand].objects[value] = listed
+                        self._grown.add(operand)
                     elif shown < listed.size:
                         fresh = listed[shown:].tolist()
                         self._shown[operand, value] = listed.size
                         confines = self._confined.confines
                         self._arrive_classes(operand, filterfalse(confines, fresh) if inside else fresh)
                     if operand in self._of_arrays and value in self._asks_standing:
-                        self._arrive(rel.UnknownAt(at, nothing))
+                        self._arrive(rel.UnknownAt, operand, [(NONE,)])
             elif kind == RESULT and value in self.sites:
                 self._depend(operand, value)
             elif kind == OUTSIDE:
                 self._feed(operand, value)
             elif inside and kind == TEXT:
-                self._arrive(rel.StringAt(at, self._program.text(value)))
+                self._arrive(rel.StringAt, operand, [(self._program.text(value),)])
             elif inside and kind == TYPE:
-                self._arrive(rel.ClassAt(at, value))  # type: ignore[arg-type]
+                self._arrive_classes(operand, (value,))
             elif inside and kind == OTHER:
-                self._arrive(rel.UnknownAt(at, nothing))
+                self._arrive(rel.UnknownAt, operand, [(NONE,)])
         for pointer, calls in self._symbolic.items():
             if not all(calls.values()):
-                self._arrive(rel.UnknownAt(pointer, nothing))  # type: ignore[arg-type]
+                self._arrive(rel.UnknownAt, pointer, [(NONE,)])
 
     def take_bounded(self) -> bool:
         """Shows the rules what is at operands that take only a few classes; returns whether anything of that is new.
@@ -652,8 +656,9 @@ class Reflection:
         """
         nothing: Any = NONE
         rows: dict[type, list[Any]] = defaultdict(list)
-        for operand, each in self._bounded.items():
+        for operand in sorted(self._grown):
             at: Any = operand
+            each = self._bounded[operand]
             found = each.classes()
             rows[rel.ClassAt] += self._fresh_classes(operand, found or set())
             for member in each.members if found is not None else ():
@@ -662,6 +667,7 @@ class Reflection:
                 rows[rel.UnknownAt].append(rel.UnknownAt(at, nothing))
                 if each.others >= 0:
                     rows[rel.ClassAt] += self._fresh_classes(each.others, each.all_classes())
+        self._grown.clear()
         return self.rules.add(rows)
 
     def _fresh_classes(self, operand: Any, found: set[int]) -> list[rel.ClassAt]:
@@ -694,12 +700,12 @@ class Reflection:
 
     def _pass_on(self, operands: Iterable[Any], rows: Sequence[Any]) -> None:
         """Shows the rules that what a site found comes to operands by direct flow."""
-        classes = [row.type for row in rows if type(row) is rel.ClassObject]
-        others = [(_FOUND[type(row)], self._seen_of(row)) for row in rows if type(row) is not rel.ClassObject]
+        found: dict[type, list[tuple[Any, ...]]] = defaultdict(list)
+        for row in rows:
+            found[_FOUND[type(row)]].append(self._seen_of(row))
         for operand in operands:
-            self._arrive_classes(operand, classes)
-            for arrives, columns in others:
-                self._arrive(arrives(operand, *columns))
+            for relation, columns in found.items():
+                self._arrive(relation, operand, columns)
 
     def _seen_of(self, row: Any) -> tuple[Any, ...]:
         """Returns what the rules see, at an operand, of what a site found."""

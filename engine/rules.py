@@ -73,16 +73,27 @@ class Table(Generic[Row]):
 def joined(left: Table[Row], right: Table[Other], **columns: str) -> Iterator[tuple[Row, Other]]:
     """Yields the pairs of rows in which a column of `left` equals one of `right`: `joined(calls, objects, receiver="pointer")`."""
     ((ours, theirs),) = columns.items()
-    if len(left) <= len(right):
-        others = right.by(theirs)
+    others = right.by(theirs)
+    if len(left) <= len(others):
         for row in left:
             for other in others.get(getattr(row, ours), ()):
                 yield row, other
     else:
         rows = left.by(ours)
-        for other in right:
-            for row in rows.get(getattr(other, theirs), ()):
+        for value, found in others.items():
+            for row, other in itertools.product(rows.get(value, ()), found):
                 yield row, other
+
+
+def having(left: Table[Row], right: Table[Any], **columns: str) -> Iterator[Row]:
+    """Yields the rows of `left` of which a column equals one of some row of `right`, each once."""
+    ((ours, theirs),) = columns.items()
+    others = right.by(theirs)
+    if len(left) <= len(others):
+        yield from (row for row in left if getattr(row, ours) in others)
+    else:
+        rows = left.by(ours)
+        yield from itertools.chain.from_iterable(rows.get(value, ()) for value in others)
 
 
 def concerned(rows: Table[Row], asked: Sequence[Table[Any]], **columns: str) -> Table[Row]:

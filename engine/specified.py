@@ -121,9 +121,9 @@ class Specified:
         if name == "<init>":
             yield from self._members_of.constructors(type_, declared=True)
         elif fields:
-            yield from self._members_of.inherited_fields(type_, name)
+            yield from self._members_of.inherited_fields(type_, (name,))
         else:
-            yield from self._members_of.inherited_methods(type_, name)
+            yield from self._members_of.inherited_methods(type_, (name,))
 
     def answer(self, facts: Facts, reflective: Collection[int]) -> Iterator[int]:
         """Has calls of a batch that are not reflective return the texts that are specified for them; yields these.

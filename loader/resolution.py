@@ -56,6 +56,7 @@ class Resolver:
         self._methods = methods
         self._signatures = signatures
         self._for_caller: dict[tuple[int, int, int], int] = {}
+        self._resolved: dict[tuple[int, int, int], tuple[int, ...]] = {}  # by way, type and signature
         # References (type, signature) to methods that a fully known class doesn't have.
         self.missing: set[tuple[int, int]] = set()
 
@@ -127,10 +128,11 @@ class Resolver:
     def call(self, opcode: int, type_: int, signature: int, caller: int) -> Call:
         """Returns what calling `signature` of `type_` with `opcode` in a method of type `caller` means."""
         way = int(_BY_OPCODE[opcode])
-        callee, kind, key = (
-            int(each[0])
-            for each in self._targets(way, np.array([type_], np.int32), np.array([signature], np.int32))
-        )
+        found = self._resolved.get((way, type_, signature))
+        if found is None:
+            columns = self._targets(way, np.array([type_], np.int32), np.array([signature], np.int32))
+            found = self._resolved[way, type_, signature] = tuple(int(each[0]) for each in columns)
+        callee, kind, key = found
         if callee == _PER_CALLER:
             callee = self._select(caller, type_, signature)
         return Call(kind, type_, callee, key)

@@ -25,7 +25,7 @@ from engine.reflection.relations import (
     ResolvedInvoke,
     UnknownAt,
 )
-from engine.rules import Table, joined, rule
+from engine.rules import Table, having, joined, rule
 
 DEEPEST_ARRAY = 2
 
@@ -129,7 +129,7 @@ def unknown_array(
     -------------------------------------------------
                   Object[] ∈ pt(a)
     """
-    for site, _ in joined(sites, operands, few="pointer"):
+    for site in having(sites, operands, few="pointer"):
         yield NewArray(site.site, program.array_of(program.type_named(OBJECT)), 1)  # type: ignore[arg-type]
 
 

@@ -23,7 +23,7 @@ from engine.reflection.relations import (
     UnknownAt,
     UnknownObject,
 )
-from engine.rules import Table, joined, rule
+from engine.rules import Table, having, joined, rule
 
 
 @rule("classObjects", LIVSHITS)
@@ -183,8 +183,8 @@ def unknown_related(sites: Table[RelatedCall], operands: Table[UnknownAt]) -> It
     ------------------------------------------
                   c^u ∈ pt(d)
     """
-    for site, operand in joined(sites, operands, receiver="pointer"):
-        yield UnknownObject(site.site, operand.pointer)
+    for site in having(sites, operands, receiver="pointer"):
+        yield UnknownObject(site.site, site.receiver)
 
 
 @rule("P-ForName", SOLAR)
@@ -195,5 +195,5 @@ def unknown_class(sites: Table[ForName], names: Table[UnknownAt]) -> Iterator[Un
     ------------------------------------------------------
                      c^u ∈ pt(c)
     """
-    for site, name in joined(sites, names, name="pointer"):
-        yield UnknownObject(site.site, name.pointer)
+    for site in having(sites, names, name="pointer"):
+        yield UnknownObject(site.site, site.name)

@@ -16,7 +16,7 @@ from engine.reflection.api import (
     PUT_FIELD,
     PUT_STATIC,
 )
-from engine.reflection.members import may_be
+from engine.reflection.members import may_be, named_lookups
 from engine.reflection.names import Members, class_of_descriptor
 from engine.reflection.papers import JAVA
 from engine.reflection.relations import (
@@ -49,7 +49,7 @@ from engine.reflection.relations import (
     UnknownObject,
     UnreflectCall,
 )
-from engine.rules import Table, concerned, joined, rule
+from engine.rules import Table, concerned, having, joined, rule
 
 # Stands for a field in `FieldObject`.
 ELEMENTS: Any = -1
@@ -99,13 +99,13 @@ def handle_candidates(
         if site.kind == NEW:
             for method in members.constructors(found.type, declared=True):
                 yield HandleCandidate(site.site, method, site.kind)  # type: ignore[arg-type]
-            continue
-        for name in names.where(pointer=site.name):
+    for site, at_receiver, texts in named_lookups(sites, classes, names):
+        for found in at_receiver:
             if site.kind in _OF_FIELDS:
-                for field in members.inherited_fields(found.type, name.text):
+                for field in members.inherited_fields(found.type, texts):
                     yield HandleCandidate(site.site, field, site.kind)  # type: ignore[arg-type]
                 continue
-            for method in members.inherited_methods(found.type, name.text):
+            for method in members.inherited_methods(found.type, texts):
                 if bool(program.flags_of_method(method) & ACC_STATIC) == (site.kind in _OF_STATICS):
                     yield HandleCandidate(site.site, method, site.kind)  # type: ignore[arg-type]
 
@@ -158,8 +158,8 @@ def unknown_handle(sites: Table[LookupCall], operands: Table[UnknownAt]) -> Iter
                                         h^u ∈ pt(h)
     """
     for column in ("receiver", "name"):
-        for site, operand in joined(sites, operands, **{column: "pointer"}):
-            yield UnknownObject(site.site, operand.pointer)
+        for site in having(sites, operands, **{column: "pointer"}):
+            yield UnknownObject(site.site, getattr(site, column))
 
 
 @rule("unreflect", JAVA)
@@ -243,8 +243,8 @@ def unknown_unreflected(sites: Table[UnreflectCall], operands: Table[UnknownAt])
     ---------------------------------------------------
                       h^u ∈ pt(h)
     """
-    for site, operand in joined(sites, operands, receiver="pointer"):
-        yield UnknownObject(site.site, operand.pointer)
+    for site in having(sites, operands, receiver="pointer"):
+        yield UnknownObject(site.site, site.receiver)
 
 
 @rule("handleTarget", JAVA)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 from engine.reflection.names import Members
 from engine.reflection.papers import JAVA, LIVSHITS, SOLAR
@@ -13,6 +13,7 @@ from engine.reflection.relations import (
     FieldObject,
     GetMember,
     ListMembers,
+    LookupCall,
     MethodObject,
     ParameterClass,
     ParameterClasses,
@@ -21,10 +22,12 @@ from engine.reflection.relations import (
     UnknownAt,
     UnknownObject,
 )
-from engine.rules import Table, concerned, joined, rule
+from engine.rules import Table, concerned, having, joined, rule
 
 # Stands for any class among the parameter classes.
 ANY_CLASS: Any = -1
+
+Lookup = TypeVar("Lookup", GetMember, LookupCall)
 
 
 @rule("parameterClass", JAVA)
@@ -45,20 +48,22 @@ def unknown_parameter(
 
     parameterClass(i, n, ANY) :- exactArgument(i, n, v), points-to(v, c), c^u.
     """
-    for variable, _ in joined(variables, operands, variable="pointer"):
+    for variable in having(variables, operands, variable="pointer"):
         yield ParameterClass(variable.site, variable.place, ANY_CLASS)
 
 
-def _named_lookups(
-    sort: str, sites: Table[GetMember], classes: Table[ClassAt], names: Table[StringAt]
-) -> Iterator[tuple[GetMember, ClassAt, dict[str, None]]]:
-    """Yields each lookup of a member of this sort with each class at its receiver, and the constants for its name."""
-    for site in sites:
-        found = classes.where(pointer=site.receiver) if site.sort == sort else ()
-        texts = dict.fromkeys(name.text for name in names.where(pointer=site.name)) if found else {}
+def named_lookups(
+    sites: Table[Lookup], classes: Table[ClassAt], names: Table[StringAt]
+) -> Iterator[tuple[Lookup, Sequence[ClassAt], dict[str, None]]]:
+    """Yields each lookup of a member, with the classes at its receiver and the constants for its name."""
+    if len(classes) <= len(names):
+        asked = having(sites, classes, receiver="pointer")
+    else:
+        asked = having(sites, names, name="pointer")
+    for site in asked:
+        texts = dict.fromkeys(name.text for name in names.where(pointer=site.name))
         if texts:
-            for each in found:
-                yield site, each, texts
+            yield site, classes.where(pointer=site.receiver), texts
 
 
 @rule("memberCandidate", LIVSHITS)
@@ -69,9 +74,10 @@ def method_candidates(
 
     string2method(hm, m), of the class objects at the receiver.
     """
-    for site, found, texts in _named_lookups("method", sites, classes, names):
-        for method in members.methods(found.type, texts, bool(site.declared)):
-            yield Candidate(site.site, method)  # type: ignore[arg-type]
+    for site, found, texts in named_lookups(sites, classes, names):
+        for each in found if site.sort == "method" else ():
+            for method in members.methods(each.type, texts, bool(site.declared)):
+                yield Candidate(site.site, method)  # type: ignore[arg-type]
 
 
 @rule("constructorTypes", LIVSHITS)
@@ -132,9 +138,10 @@ def field_object(
 
     Differs: a class object at the receiver is required too.
     """
-    for site, found, texts in _named_lookups("field", sites, classes, names):
-        for field in members.fields(found.type, texts, bool(site.declared)):
-            yield FieldObject(site.site, field)  # type: ignore[arg-type]
+    for site, found, texts in named_lookups(sites, classes, names):
+        for each in found if site.sort == "field" else ():
+            for field in members.fields(each.type, texts, bool(site.declared)):
+                yield FieldObject(site.site, field)  # type: ignore[arg-type]
 
 
 @rule("P-GetMtd", SOLAR)
@@ -146,8 +153,8 @@ def unknown_member(sites: Table[GetMember], operands: Table[UnknownAt]) -> Itera
                                  m^u ∈ pt(m)
     """
     for column in ("receiver", "name"):
-        for site, operand in joined(sites, operands, **{column: "pointer"}):
-            yield UnknownObject(site.site, operand.pointer)
+        for site in having(sites, operands, **{column: "pointer"}):
+            yield UnknownObject(site.site, getattr(site, column))
 
 
 @rule("listedMethods", JAVA)
@@ -188,5 +195,5 @@ def unknown_listed(sites: Table[ListMembers], operands: Table[UnknownAt]) -> Ite
     ------------------------------------------
                  m^u ∈ pt(a[…])
     """
-    for site, operand in joined(sites, operands, receiver="pointer"):
-        yield UnknownObject(site.site, operand.pointer)
+    for site in having(sites, operands, receiver="pointer"):
+        yield UnknownObject(site.site, site.receiver)

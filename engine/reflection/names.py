@@ -80,9 +80,6 @@ class Members:
                 index.setdefault(name, []).append(method)
         return index
 
-    def _declared(self, type_: int, name: str) -> list[int]:
-        return self._declared_methods(type_).get(name, [])
-
     def methods(self, type_: int, names: Collection[str], declared: bool) -> Iterator[int]:
         """Yields the methods that `get[Declared]Method(name, …)` may find for any of `names`, whatever the parameters."""
         if type_ >= 0:
@@ -132,26 +129,30 @@ class Members:
             order.append(above)
         return order + interfaces
 
-    def inherited_methods(self, type_: int, name: str) -> Iterator[int]:
-        """Yields the methods of this name of a class and its supertypes, whoever may call them."""
+    def inherited_methods(self, type_: int, names: Collection[str]) -> Iterator[int]:
+        """Yields the methods of these names of a class and its supertypes, whoever may call them; no overridden ones."""
+        seen: set[tuple[str, str]] = set()
+        for each in self._lookup_order(type_) if type_ >= 0 else ():
+            for found in _named(self._declared_methods(each), names):
+                for method in found:
+                    _, name, descriptor = self.program.name_of_method(method)
+                    if (name, descriptor) not in seen:
+                        seen.add((name, descriptor))
+                        yield method
+
+    def inherited_fields(self, type_: int, names: Collection[str]) -> Iterator[int]:
+        """Yields the fields to which references of these names resolve (JVMS 5.4.3.2)."""
         seen: set[str] = set()
         for each in self._lookup_order(type_) if type_ >= 0 else ():
-            for method in self._declared(each, name):
-                descriptor = self.program.name_of_method(method)[2]
-                if descriptor not in seen:
-                    seen.add(descriptor)
-                    yield method
-
-    def inherited_fields(self, type_: int, name: str) -> Iterator[int]:
-        """Yields the field to which a reference resolves (JVMS 5.4.3.2), if any."""
-        for each in self._lookup_order(type_) if type_ >= 0 else ():
-            for field in self._declared_fields(each).get(name, ()):
-                yield field
-                return
+            for field, *_ in _named(self._declared_fields(each), names):
+                name = self.program.name_of_field(field)[1]
+                if name not in seen:
+                    seen.add(name)
+                    yield field
 
     def constructors(self, type_: int, declared: bool) -> Iterator[int]:
         """Yields the constructors that `get[Declared]Constructor(…)` may find, whatever the parameters."""
-        for method in self._declared(type_, "<init>") if type_ >= 0 else ():
+        for method in self._declared_methods(type_).get("<init>", ()) if type_ >= 0 else ():
             if declared or self.program.flags_of_method(method) & PUBLIC:
                 yield method
 

@@ -16,7 +16,7 @@ from engine.reflection.relations import (
     UnknownAt,
     UnknownText,
 )
-from engine.rules import Table, joined, rule
+from engine.rules import Table, having, joined, rule
 
 
 @rule("nameOfClass", JAVA)
@@ -62,8 +62,8 @@ def unknown_name(
     -------------------------------------
                  o ∈ pt(s), o no constant
     """
-    for site, operand in joined(sites, operands, receiver="pointer"):
-        yield UnknownText(site.site, operand.pointer)
+    for site in having(sites, operands, receiver="pointer"):
+        yield UnknownText(site.site, site.receiver)
     for site, found in joined(sites, classes, receiver="pointer"):
         if not _known_name(program, site, found.type):
             yield UnknownText(site.site, found.pointer)
