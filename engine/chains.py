@@ -84,7 +84,7 @@ class Chains:
     def __init__(self, flow: Flow, marks: Marks) -> None:
         self._flow, self._marks = flow, marks
         self._found: dict[tuple[int, int, int], Chain] = {}
-        self._wanted = NONE
+        self.wanted = NONE  # which text, type or member a generic object is to be, for `origin`
 
     def to(self, pointer: int, obj: int, wanted: int = NONE, *, exact: bool = True) -> Chain:
         """Returns a shortest chain of `obj` to `pointer`, which holds it; steps within a method count nothing.
@@ -94,7 +94,7 @@ class Chains:
         """
         found = self._found.get((pointer, obj, wanted))
         if found is None:
-            self._wanted = wanted
+            self.wanted = wanted
             found = self._search(pointer, obj, exact=True) if exact else None
             found = found or self._search(pointer, obj, exact=False)
             assert found is not None
@@ -168,12 +168,12 @@ class Chains:
             text = int(rows.text[row])
             # Any constant may be behind the generic string; behind the plain one, those without a name.
             generic = kind == heap.GENERIC and (obj == self.plain_string) != (text in self._named)
-            if self._wanted != NONE:
-                generic = kind == heap.GENERIC and text == self._wanted
+            if self.wanted != NONE:
+                generic = kind == heap.GENERIC and text == self.wanted
             known = payload == text if kind == heap.STRING else generic
             found = CONSTANT
         elif relation is schema.ClassConstant:
-            type_ = self._wanted if kind == heap.GENERIC else payload
+            type_ = self.wanted if kind == heap.GENERIC else payload
             known = kind in (heap.CLASS_OBJECT, heap.GENERIC) and type_ == int(rows.type[row])
             found = CLASS_LITERAL
         else:
@@ -220,16 +220,16 @@ class Chains:
             if kind == heap.REFLECTIVE:
                 payload = int(objects.type[obj])
             made = _MADE.get(kind, "") if own else ""
-            if kind == heap.GENERIC and self._wanted != NONE:
-                payload = self._wanted
+            if kind == heap.GENERIC and self.wanted != NONE:
+                payload = self.wanted
                 made = next((each for each in _FOUND if self._marks.derives(site, each, payload)), "")
             if made and self._marks.derives(site, made, payload):
                 facts = (Fact(made, (site, payload)), put) if made in _FOUND else (put,)
                 return Origin(RULE, pointer, method, offset, facts, site, relation=made)
-            text = payload if kind == heap.STRING else self._wanted
+            text = payload if kind == heap.STRING else self.wanted
             if kind in (heap.STRING, heap.GENERIC) and self._marks.derives(site, "TextObject", text):
                 return Origin(NAME_OF, pointer, method, offset, (Fact("TextObject", (site, text)), put), site)
-            if kind == heap.GENERIC and self._wanted != NONE:
+            if kind == heap.GENERIC and self.wanted != NONE:
                 return None
             if kind == heap.CLASS_OF and payload == site:
                 return Origin(CLASS_OF, pointer, method, offset, (put,), site)

@@ -75,12 +75,18 @@ class Ways:
     def __init__(self, flow: Flow, chains: Chains, inputs: Int32) -> None:
         self._flow, self._chains, self._inputs = flow, chains, inputs
         self._trees: dict[tuple[int, bool], _Tree] = {}
+        self._generic_trees: dict[tuple[int, int], _Tree] = {}  # by pointer and object
         self._known: dict[tuple[int, ...], list[Chain]] = {}
 
     def to(self, pointer: int, obj: int, wanted: int = NONE) -> Chain:
         """Returns a short chain of `obj` to `pointer`, which holds it; `wanted` as for `Chains`."""
-        found = next(self._ways(pointer, obj, set()), None) if wanted == NONE else None
-        found = found or (next(self._own_ways(pointer, obj, set()), None) if wanted == NONE else None)
+        self._chains.wanted = wanted
+        if wanted != NONE:
+            found = self._wanted_way(pointer, obj)
+        else:
+            found = next(self._ways(pointer, obj, set()), None) or next(
+                self._own_ways(pointer, obj, set()), None
+            )
         return found or self._chains.to(pointer, obj, wanted, exact=False)
 
     def every(self, pointer: int, objects: Sequence[int]) -> list[Chain]:
@@ -107,6 +113,29 @@ class Ways:
             steps = self._steps(begin, pointer, obj, tree) if starts[begin] == starts[begin + 1] else None
             if steps is not None:  # nothing that the program says brings it there
                 yield Chain(obj, self._chains.given(begin, obj), tuple(marked(steps)))
+
+    def _wanted_way(self, pointer: int, obj: int) -> Chain | None:
+        """Returns a chain of a generic object from where it is what is wanted; None if that has other steps than were searched."""
+        key = pointer, obj
+        if key not in self._generic_trees:
+            if len(self._generic_trees) == _TREES:
+                self._generic_trees.clear()
+            self._generic_trees[key] = self._search(pointer, stopping=False, obj=obj)
+        tree = self._generic_trees[key]
+        facts, sites = self._flow.evidence.facts, self._flow.evidence.sites
+        wanted = self._chains.wanted
+        texts = self._flow.rows_of(schema.StringConstant, "text", wanted)
+        types = self._flow.rows_of(schema.ClassConstant, "type", wanted)
+        constants = facts[schema.StringConstant].target[texts], facts[schema.ClassConstant].target[types]
+        begins = tree.among(np.concatenate((*constants, sites.result[sites.cut != 0])))
+        holding = begins[self._flow.sets.contain(begins, np.array([obj], np.int32))].tolist()
+        hops = Hops(self._flow, obj, exact=False)
+        ways = ((begin, self._chains.origin(begin, obj, hops)) for begin in holding)
+        found = next(((begin, origin) for begin, origin in ways if origin is not None), None)
+        if found is None:
+            return Chain(obj, self._chains.given(pointer, obj), ())
+        steps = self._steps(found[0], pointer, obj, tree)
+        return Chain(obj, found[1], tuple(marked(steps))) if steps is not None else None
 
     def _stops(self, obj: int) -> bool:
         """Returns whether input sources end the way of an object: constants come through their bodies, too."""
