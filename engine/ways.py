@@ -128,6 +128,7 @@ class Ways:
         types = self._flow.rows_of(schema.ClassConstant, "type", wanted)
         constants = facts[schema.StringConstant].target[texts], facts[schema.ClassConstant].target[types]
         begins = tree.among(np.concatenate((*constants, sites.result[sites.cut != 0])))
+        begins = np.concatenate((np.array([pointer], np.int32), begins))
         holding = begins[self._flow.sets.contain(begins, np.array([obj], np.int32))].tolist()
         hops = Hops(self._flow, obj, exact=False)
         ways = ((begin, self._chains.origin(begin, obj, hops)) for begin in holding)

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from cli.explain import Explainer
+from cli.run import Run
+from engine.provenance import Inference
 from tests.cli.conftest import Heliograph
 from tests.cli.test_specification import statuses
 
@@ -87,3 +90,21 @@ def test_a_name_is_followed_into_the_jdk(run: Path, heliograph: Heliograph) -> N
     explained = heliograph("explain", call["site"], "--run", run).output
     assert "1. demo.Main.main (Main.java:24): class literal demo.Main$Factory.class is the class" in explained
     assert '2. demo.Main.main (Main.java:24): its name "demo.Main$Factory" is passed as arg' in explained
+
+
+def test_many_calls_at_once_are_explained_as_each_alone(run: Path) -> None:
+    """Also where the JDK's code has only what stands for the constant."""
+    alone, at_once = Explainer(Run(run)), Explainer(Run(run), bulk=True)
+    compared = 0
+    for site in Run(run).result.reflective:
+        for target in site.targets[:4]:
+            expected = _origins(alone, alone.provenance.derivation(site.site, target))
+            assert _origins(at_once, at_once.provenance.derivation(site.site, target)) == expected
+            compared += len(expected)
+    assert compared > 200
+
+
+def _origins(explainer: Explainer, found: Inference | None) -> list[tuple[str, str]]:
+    """Returns the operands from which a target was derived, each with what is there in the beginning."""
+    premises = found.premises if found else ()
+    return [(each.operand, explainer.origin(each)[1]) for each in premises]
