@@ -32,6 +32,11 @@ class Bounded:
     objects: dict[int, Int32] = field(default_factory=dict)  # classes, by call of getClass
     members: dict[Any, None] = field(default_factory=dict)  # (rows that say which come)
 
+    @property
+    def takes_constants(self) -> bool:
+        """Whether constants come in at once: nothing bounds how many there are."""
+        return self.in_all == sys.maxsize
+
     def takes(self, site: int) -> bool:
         """Returns whether a call of getClass returns few enough classes."""
         return site not in self.objects or self.objects[site].size <= self.of_objects

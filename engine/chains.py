@@ -84,7 +84,6 @@ class Chains:
     def __init__(self, flow: Flow, marks: Marks) -> None:
         self._flow, self._marks = flow, marks
         self._found: dict[tuple[int, int, int], Chain] = {}
-        self.wanted = NONE  # which text, type or member a generic object is to be, for `origin`
 
     def to(self, pointer: int, obj: int, wanted: int = NONE, *, exact: bool = True) -> Chain:
         """Returns a shortest chain of `obj` to `pointer`, which holds it; steps within a method count nothing.
@@ -94,14 +93,13 @@ class Chains:
         """
         found = self._found.get((pointer, obj, wanted))
         if found is None:
-            self.wanted = wanted
-            found = self._search(pointer, obj, exact=True) if exact else None
-            found = found or self._search(pointer, obj, exact=False)
+            found = self._search(pointer, obj, wanted, exact=True) if exact else None
+            found = found or self._search(pointer, obj, wanted, exact=False)
             assert found is not None
             self._found[pointer, obj, wanted] = found
         return found
 
-    def _search(self, pointer: int, obj: int, *, exact: bool) -> Chain | None:
+    def _search(self, pointer: int, obj: int, wanted: int, *, exact: bool) -> Chain | None:
         """Goes back breadth first, hops within a method before others."""
         hops = Hops(self._flow, obj, exact=exact)
         start: _State = (pointer, ())
@@ -115,7 +113,7 @@ class Chains:
             came[state] = by
             if state[0] not in seen:
                 seen.add(state[0])
-                origin = self.origin(state[0], obj, hops)
+                origin = self.origin(state[0], obj, hops, wanted)
                 if origin is not None:
                     return Chain(obj, origin, self._steps(state, came))
             if exact and len(came) + len(queue) > _STATES:
@@ -143,24 +141,26 @@ class Chains:
         return tuple(marked(steps))
 
     # --- origins
-    def origin(self, pointer: int, obj: int, hops: Hops) -> Origin | None:
-        """Returns how `obj` is put into `pointer`, None if it only comes from other pointers."""
+    def origin(self, pointer: int, obj: int, hops: Hops, wanted: int = NONE) -> Origin | None:
+        """Returns how `obj` is put into `pointer`, None if it only comes from other pointers; `wanted` as for `to`."""
         for relation, row in self._flow.rows_into(pointer):
             if (
                 relation is schema.New
                 or relation is schema.StringConstant
                 or relation is schema.ClassConstant
             ):
-                origin = self._by_fact(relation, row, pointer, obj)
+                origin = self._by_fact(relation, row, pointer, obj, wanted)
             elif relation == RETURN:
-                origin = self._by_call(row, pointer, obj, hops)
+                origin = self._by_call(row, pointer, obj, hops, wanted)
             else:
                 continue
             if origin is not None:
                 return origin
-        return self._by_list(pointer, obj, hops) or self._by_native(pointer, obj)
+        return self._by_list(pointer, obj, hops, wanted) or self._by_native(pointer, obj)
 
-    def _by_fact(self, relation: FactRelation, row: int, pointer: int, obj: int) -> Origin | None:
+    def _by_fact(
+        self, relation: FactRelation, row: int, pointer: int, obj: int, wanted: int
+    ) -> Origin | None:
         objects, rows = self._flow.evidence.objects, self._flow.evidence.facts[relation]
         kind, payload = int(objects.kind[obj]), int(objects.payload[obj])
         method, offset = int(rows.method[row]), int(rows.offset[row])
@@ -168,12 +168,12 @@ class Chains:
             text = int(rows.text[row])
             # Any constant may be behind the generic string; behind the plain one, those without a name.
             generic = kind == heap.GENERIC and (obj == self.plain_string) != (text in self._named)
-            if self.wanted != NONE:
-                generic = kind == heap.GENERIC and text == self.wanted
+            if wanted != NONE:
+                generic = kind == heap.GENERIC and text == wanted
             known = payload == text if kind == heap.STRING else generic
             found = CONSTANT
         elif relation is schema.ClassConstant:
-            type_ = self.wanted if kind == heap.GENERIC else payload
+            type_ = wanted if kind == heap.GENERIC else payload
             known = kind in (heap.CLASS_OBJECT, heap.GENERIC) and type_ == int(rows.type[row])
             found = CLASS_LITERAL
         else:
@@ -208,7 +208,7 @@ class Chains:
                 return candidates.pop()
         return NONE
 
-    def _by_call(self, site: int, pointer: int, obj: int, hops: Hops) -> Origin | None:
+    def _by_call(self, site: int, pointer: int, obj: int, hops: Hops, wanted: int) -> Origin | None:
         """Returns the origin if the call at `site` is reflective, of `getClass`, or of an input source."""
         objects, sites = self._flow.evidence.objects, self._flow.evidence.sites
         kind = int(objects.kind[obj])
@@ -220,16 +220,16 @@ class Chains:
             if kind == heap.REFLECTIVE:
                 payload = int(objects.type[obj])
             made = _MADE.get(kind, "") if own else ""
-            if kind == heap.GENERIC and self.wanted != NONE:
-                payload = self.wanted
+            if kind == heap.GENERIC and wanted != NONE:
+                payload = wanted
                 made = next((each for each in _FOUND if self._marks.derives(site, each, payload)), "")
             if made and self._marks.derives(site, made, payload):
                 facts = (Fact(made, (site, payload)), put) if made in _FOUND else (put,)
                 return Origin(RULE, pointer, method, offset, facts, site, relation=made)
-            text = payload if kind == heap.STRING else self.wanted
+            text = payload if kind == heap.STRING else wanted
             if kind in (heap.STRING, heap.GENERIC) and self._marks.derives(site, "TextObject", text):
                 return Origin(NAME_OF, pointer, method, offset, (Fact("TextObject", (site, text)), put), site)
-            if kind == heap.GENERIC and self.wanted != NONE:
+            if kind == heap.GENERIC and wanted != NONE:
                 return None
             if kind == heap.CLASS_OF and payload == site:
                 return Origin(CLASS_OF, pointer, method, offset, (put,), site)
@@ -243,7 +243,7 @@ class Chains:
             return None
         return Origin(SOURCE, pointer, method, offset, (put, Fact("Calls", (site, callee))), site, callee)
 
-    def _by_list(self, pointer: int, obj: int, hops: Hops) -> Origin | None:
+    def _by_list(self, pointer: int, obj: int, hops: Hops, wanted: int) -> Origin | None:
         """Returns the origin of a member object that is in an array that a reflective call returns."""
         stores = self._flow.evidence.facts[schema.ArrayStore]
         made = _MADE.get(int(self._flow.evidence.objects.kind[obj]))
@@ -251,7 +251,7 @@ class Chains:
             return None
         for row in self._flow.rows_of(schema.ArrayStore, "source", pointer):
             for relation, site in self._flow.rows_into(int(stores.base[row])):
-                origin = self._by_call(site, pointer, obj, hops) if relation == RETURN else None
+                origin = self._by_call(site, pointer, obj, hops, wanted) if relation == RETURN else None
                 if origin is not None and origin.kind == RULE:
                     return origin
         return None

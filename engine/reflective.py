@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -571,7 +570,7 @@ class Reflection:
         operand: Any = self._operand.get(pointer, pointer)
         if not self._is_taken(rel.ClassAt, operand):
             return
-        if operand in self._bounded and self._bounded[operand].in_all < sys.maxsize:
+        if operand in self._bounded and not self._bounded[operand].takes_constants:
             self._bounded[operand].constants.update(types)
             self._grown.add(operand)
             return

@@ -7,6 +7,7 @@ pointer of a way is checked afterwards. Objects of which that fails get a chain 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -74,19 +75,16 @@ class Ways:
 
     def __init__(self, flow: Flow, chains: Chains, inputs: Int32) -> None:
         self._flow, self._chains, self._inputs = flow, chains, inputs
-        self._trees: dict[tuple[int, bool], _Tree] = {}
-        self._generic_trees: dict[tuple[int, int], _Tree] = {}  # by pointer and object
+        self._trees: dict[tuple[int, bool, int], _Tree] = {}
         self._known: dict[tuple[int, ...], list[Chain]] = {}
 
     def to(self, pointer: int, obj: int, wanted: int = NONE) -> Chain:
         """Returns a short chain of `obj` to `pointer`, which holds it; `wanted` as for `Chains`."""
-        self._chains.wanted = wanted
         if wanted != NONE:
-            found = self._wanted_way(pointer, obj)
+            found = self._wanted_way(pointer, obj, wanted)
         else:
-            found = next(self._ways(pointer, obj, set()), None) or next(
-                self._own_ways(pointer, obj, set()), None
-            )
+            ways = itertools.chain(self._ways(pointer, obj, set()), self._own_ways(pointer, obj, set()))
+            found = next(ways, None)
         return found or self._chains.to(pointer, obj, wanted, exact=False)
 
     def every(self, pointer: int, objects: Sequence[int]) -> list[Chain]:
@@ -104,7 +102,7 @@ class Ways:
 
     def _own_ways(self, pointer: int, obj: int, told: set[int]) -> Iterator[Chain]:
         """Yields chains like `_ways`, of a search that goes nowhere but where the object is."""
-        tree = self._search(pointer, self._stops(obj), obj)
+        tree = self._tree(pointer, self._stops(obj), obj)
         yield from self._along(tree, pointer, obj, told)
         if int(self._flow.evidence.objects.kind[obj]) in _MADE:
             return
@@ -114,24 +112,16 @@ class Ways:
             if steps is not None:  # nothing that the program says brings it there
                 yield Chain(obj, self._chains.given(begin, obj), tuple(marked(steps)))
 
-    def _wanted_way(self, pointer: int, obj: int) -> Chain | None:
+    def _wanted_way(self, pointer: int, obj: int, wanted: int) -> Chain | None:
         """Returns a chain of a generic object from where it is what is wanted; None if that has other steps than were searched."""
-        key = pointer, obj
-        if key not in self._generic_trees:
-            if len(self._generic_trees) == _TREES:
-                self._generic_trees.clear()
-            self._generic_trees[key] = self._search(pointer, stopping=False, obj=obj)
-        tree = self._generic_trees[key]
-        facts, sites = self._flow.evidence.facts, self._flow.evidence.sites
-        wanted = self._chains.wanted
+        tree, facts = self._tree(pointer, stopping=False, obj=obj), self._flow.evidence.facts
         texts = self._flow.rows_of(schema.StringConstant, "text", wanted)
         types = self._flow.rows_of(schema.ClassConstant, "type", wanted)
         constants = facts[schema.StringConstant].target[texts], facts[schema.ClassConstant].target[types]
-        begins = tree.among(np.concatenate((*constants, sites.result[sites.cut != 0])))
-        begins = np.concatenate((np.array([pointer], np.int32), begins))
+        begins = tree.among(np.concatenate((*constants, self._supplied)))
         holding = begins[self._flow.sets.contain(begins, np.array([obj], np.int32))].tolist()
         hops = Hops(self._flow, obj, exact=False)
-        ways = ((begin, self._chains.origin(begin, obj, hops)) for begin in holding)
+        ways = ((begin, self._chains.origin(begin, obj, hops, wanted)) for begin in holding)
         found = next(((begin, origin) for begin, origin in ways if origin is not None), None)
         if found is None:
             return Chain(obj, self._chains.given(pointer, obj), ())
@@ -171,15 +161,17 @@ class Ways:
         return frozenset(np.flatnonzero(self._flow.sets.holding(given)).tolist())
 
     # --- the search
-    def _tree(self, pointer: int, stopping: bool) -> _Tree:
-        found = self._trees.get((pointer, stopping))
+    def _tree(self, pointer: int, stopping: bool, obj: int = NONE) -> _Tree:
+        """Returns what a search came to (see `_search`)."""
+        key = pointer, stopping, obj
+        found = self._trees.get(key)
         if found is None:
             if len(self._trees) == _TREES:
                 self._trees.clear()
-            found = self._trees[pointer, stopping] = self._search(pointer, stopping)
+            found = self._trees[key] = self._search(pointer, stopping, obj)
         return found
 
-    def _search(self, pointer: int, stopping: bool, obj: int = NONE) -> _Tree:
+    def _search(self, pointer: int, stopping: bool, obj: int) -> _Tree:
         """Goes back from a pointer, breadth first; past inputs unless it is `stopping`; where `obj` is, if given."""
         starts, order, sources = self._into
         seen, stops = np.zeros(len(starts) - 1, np.bool_), self._is_input if stopping else None
@@ -187,7 +179,7 @@ class Ways:
             seen[: self._flows.first_set] = ~self._flow.sets.holders(obj)[: self._flows.first_set]
         seen[pointer] = True
         level = np.array([pointer], np.int32)
-        begins, met, by = [], [level[:0]], [order[:0]]
+        begins, met, by = [], [level], [np.array([NONE])]  # (from the start, no flow goes on)
         while level.size:
             first, count = starts[level], starts[level + 1] - starts[level]
             if stops is not None:
@@ -233,6 +225,13 @@ class Ways:
         types = np.unique(objects.type[found])
         told: Bools = found | np.isin(objects.type, types)
         return told
+
+    @cached_property
+    def _supplied(self) -> Int32:
+        """The results of the calls of which rules, or a model, say what they return."""
+        sites = self._flow.evidence.sites
+        supplied: Int32 = sites.result[sites.cut != 0]
+        return supplied
 
     @cached_property
     def _is_input(self) -> Bools:

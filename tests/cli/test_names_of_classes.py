@@ -94,9 +94,10 @@ def test_a_name_is_followed_into_the_jdk(run: Path, heliograph: Heliograph) -> N
 
 def test_many_calls_at_once_are_explained_as_each_alone(run: Path) -> None:
     """Also where the JDK's code has only what stands for the constant."""
-    alone, at_once = Explainer(Run(run)), Explainer(Run(run), bulk=True)
+    read = Run(run)
+    alone, at_once = Explainer(read), Explainer(read, bulk=True)
     compared = 0
-    for site in Run(run).result.reflective:
+    for site in read.result.reflective:
         for target in site.targets[:4]:
             expected = _origins(alone, alone.provenance.derivation(site.site, target))
             assert _origins(at_once, at_once.provenance.derivation(site.site, target)) == expected
