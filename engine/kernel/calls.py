@@ -11,10 +11,10 @@ import numpy as np
 from cypher.schema import STATIC
 from engine.kernel.compiled import compiled
 from engine.kernel.edges import PASSAGE_NODE, add_edge
-from engine.kernel.graph import condition_of, next_stamp, select
+from engine.kernel.graph import condition_of, next_stamp
 from engine.kernel.nodes import add_set, find, new_nodes
-from engine.kernel.parts import part_by_type
-from engine.kernel.sets import MANY_RUNS, contains, forget_dispatches
+from engine.kernel.parts import part_by_callee
+from engine.kernel.sets import MANY_RUNS, forget_dispatches
 from engine.kernel.state import (
     BUNDLE_CALLEES,
     BUNDLE_SLOTS,
@@ -310,39 +310,22 @@ def note_receiver(state: State, site: int, callee: int) -> None:
 @compiled
 def run_on_parts(state: State, objects: int, signature: int) -> int:
     """Lists what a call of a signature runs on a set of objects, each of which it is passed; returns how many methods."""
-    sets, types, calls, count = state.sets, state.types, state.calls, state.counters
-    part_by_type(state, objects)
-    first, stamp = count[RUNS], next_stamp(state)
-    start, parts = sets.set[objects].part_at, sets.set[objects].parts
-    count[SPENT] += 32 * parts
-    for at in range(start, start + parts):
-        type_, passed = np.int64(sets.part[at].type), np.int64(sets.part[at].set)
-        callee = select(types, calls, count, type_, signature)
-        if callee < 0:
-            continue
+    calls, count, scratch = state.calls, state.counters, state.scratch
+    parts = part_by_callee(state, objects, signature)
+    if count[FULL] or count[RUNS] + parts > calls.run.size:
+        count[FULL] = 1
+        return 0
+    for part in range(parts):
+        callee = np.int64(scratch.part_callee[part])
+        calls.run[count[RUNS]].callee = callee
+        calls.run[count[RUNS]].generic = scratch.part_generic[part]
+        count[RUNS] += 1
         reach(state, callee)
-        if count[FULL] or count[RUNS] == calls.run.size:
-            count[FULL] = 1
+        if count[FULL]:
             return 0
-        add_set(
-            sets,
-            state.graph,
-            count,
-            types.mask,
-            find(state.graph.node, calls.method[callee].first),
-            passed,
-            0,
-        )
-        if calls.method[callee].mark != stamp:
-            calls.method[callee].mark = stamp
-            calls.method[callee].place = count[RUNS]
-            calls.run[count[RUNS]].callee = callee
-            calls.run[count[RUNS]].generic = 0
-            count[RUNS] += 1
-        generic = types.type[type_].generic - 1
-        if generic >= 0 and contains(sets, passed, generic):
-            calls.run[calls.method[callee].place].generic = 1
-    return int(count[RUNS] - first)
+        this = find(state.graph.node, calls.method[callee].first)
+        add_set(state.sets, state.graph, count, state.types.mask, this, np.int64(scratch.part_set[part]), 0)
+    return parts
 
 
 # Calls(s, m), PointsTo(this_m, o) :- VirtualInvoke(s, x, g), PointsTo(x, o), Type(o, t), Select(t, g, m).

@@ -8,10 +8,10 @@ from engine.kernel.calls import call, reach
 from engine.kernel.collapse import collapse
 from engine.kernel.compiled import compiled, entry
 from engine.kernel.edges import add_edge, pass_over_edges
-from engine.kernel.graph import condition_of, generic_object, select
+from engine.kernel.graph import condition_of, generic_object
 from engine.kernel.merged import flush_merged
 from engine.kernel.nodes import add_set, find
-from engine.kernel.parts import part_by_type
+from engine.kernel.parts import part_by_callee
 from engine.kernel.sets import UNTRACKED, drop_sets, has_many_words, tracked
 from engine.kernel.slices import NEWLY, widen
 from engine.kernel.state import (
@@ -79,7 +79,7 @@ def process(state: State, which: int) -> None:
 def supply_receivers(state: State) -> None:
     """Gives each `this` that is new in the slice the tracked receivers that it was denied."""
     sets, graph, types, calls, count = state.sets, state.graph, state.types, state.calls, state.counters
-    node = graph.node
+    node, scratch = graph.node, state.scratch
     for index in range(count[RECEIVERS]):
         site, callee = state.slice.receiver_site[index], state.slice.receiver_callee[index]
         this = find(node, calls.method[callee].first)
@@ -87,11 +87,9 @@ def supply_receivers(state: State) -> None:
             continue
         passed = np.int64(node[find(node, calls.site[site].receiver)].passed)
         denied = tracked(sets, count, types.mask, passed)
-        part_by_type(state, denied)
-        start = sets.set[denied].part_at
-        for at in range(start, start + sets.set[denied].parts):
-            if select(types, calls, count, sets.part[at].type, calls.site[site].target) == callee:
-                add_set(sets, graph, count, types.mask, this, np.int64(sets.part[at].set), 0)
+        for part in range(part_by_callee(state, denied, calls.site[site].target)):
+            if scratch.part_callee[part] == callee:
+                add_set(sets, graph, count, types.mask, this, np.int64(scratch.part_set[part]), 0)
 
 
 @compiled

@@ -42,7 +42,7 @@ def next_stamp(state: State) -> int:
     count = state.counters
     if count[STAMP] >= LAST_STAMP:
         for which in range(count[TYPES]):
-            state.types.type[which].group_stamp = 0
+            state.types.type[which].part_stamp = 0
         for which in range(count[NODES]):
             state.graph.node[which].mark = 0
         for which in range(count[METHODS]):

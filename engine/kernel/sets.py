@@ -20,7 +20,6 @@ from engine.kernel.state import (
     MEMO_MISSES,
     MEMO_SLOTS,
     NODES,
-    PARTS,
     RUNS,
     SET_SLOTS,
     SETS,
@@ -118,7 +117,6 @@ def known_set(sets: Sets, count: Counters, length: int, digest: Word) -> int:
     row.at = at
     row.length = length
     row.digest = digest
-    row.parts = 0
     row.untracked = 0
     link_set(sets, count, which)
     if count[SETS] > count[SET_SLOTS] and 2 * count[SET_SLOTS] <= sets.slot.size:
@@ -348,7 +346,6 @@ def drop_sets(sets: Sets, graph: Graph, calls: Calls, count: Counters) -> None:
         sets.set[kept].at = to
         sets.set[kept].length = length
         sets.set[kept].digest = row.digest
-        sets.set[kept].parts = 0
         sets.set[kept].untracked = 0
         to += length
     for which in range(count[NODES]):
@@ -358,7 +355,6 @@ def drop_sets(sets: Sets, graph: Graph, calls: Calls, count: Counters) -> None:
     count[SETS] = kept
     count[WORDS] = to
     count[LIVE_WORDS] = to
-    count[PARTS] = 0
     link_sets(sets, count)
     for place in range(count[MEMO_SLOTS]):
         sets.memo[place].first = 0

@@ -17,7 +17,7 @@ SLOTS = 1 << 12
 # The pools that take the most memory, and the bytes of a row of each.
 _WIDTHS = (
     (pools.WORDS, 12), (pools.SETS, pools.SET.itemsize), (pools.MEMO_SLOTS, pools.MEMO.itemsize),
-    (pools.PARTS, pools.PART.itemsize), (pools.DISPATCH_SLOTS, pools.DISPATCH.itemsize),
+    (pools.DISPATCH_SLOTS, pools.DISPATCH.itemsize),
     (pools.RUNS, pools.RUN.itemsize), (pools.BUNDLES, pools.BUNDLE.itemsize), (pools.BUNDLE_CALLEES, 4),
     (pools.MEMBERS, pools.MEMBER.itemsize), (pools.GROUP_SLOTS, pools.GROUP.itemsize),
     (pools.EDGES, pools.EDGE.itemsize), (pools.PREDECESSORS, pools.PREDECESSOR.itemsize),

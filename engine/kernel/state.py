@@ -55,14 +55,10 @@ SET = np.dtype(
         ("digest", "u8"),  # see `engine.kernel.sets`
         ("length", "i4"),
         ("next", "i4"),  # chain of the table of sets
-        ("parts", "i4"),  # how many types its objects have; 0 unless it was parted by type
         ("untracked", "i4"),  # the set of those that are not tracked, plus one
-        ("part_at", "i8"),
     ],
     align=True,
 )
-# The objects of one type in a set.
-PART = np.dtype([("type", "i4"), ("set", "i4")], align=True)
 # What a virtual call of `signature` runs on the objects of a set: `runs` methods at `run_at`; and the bundle of such
 # calls, plus one.
 DISPATCH = np.dtype(
@@ -148,8 +144,8 @@ TYPE = np.dtype(
         ("generic", "i4"),  # object + 1 that stands for its tracked objects wherever nobody asks
         ("first_subtype", "i4"),  # entry of `subtypes` + 1
         ("class_object", "i4"),  # object + 1
-        ("group", "i4"),
-        ("group_stamp", "i4"),
+        ("part", "i4"),  # see `engine.kernel.parts`
+        ("part_stamp", "i4"),
         ("supertypes", "i4"),
         ("declared", "i4"),
         ("supertypes_at", "i8"),
@@ -188,10 +184,10 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_NONE = range(5)
     SUPERTYPES, DECLARED, REACHED, WATCHED, FIELD_NODES, FIELD_SLOTS, CHOICE_SLOTS, CALL_SLOTS, DIRTY, CURSOR,
     STAMP, INBOX, LIVE_EDGES, NEW_EDGES, STEPS, SWEEPS, COLLAPSES, COLLAPSED, FULL, CLASS_TYPE,
     OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, RECEIVERS, CROSSINGS,
-    INBOX_TAKEN, PASSAGES, PASSAGE_SLOTS, SETS, SET_SLOTS, PARTS, MEMO_SLOTS, MEMO_MISSES, LIVE_WORDS, LATE, TAKES_LATE,
+    INBOX_TAKEN, PASSAGES, PASSAGE_SLOTS, SETS, SET_SLOTS, MEMO_SLOTS, MEMO_MISSES, LIVE_WORDS, LATE, TAKES_LATE,
     DISPATCH_SLOTS, DISPATCH_MISSES, RUNS, GROUP_SLOTS, GROUP_MISSES, PREDECESSORS, NEWCOMERS,
     BUNDLES, BUNDLE_SLOTS, BUNDLE_CALLEES, MEMBERS,
-) = range(62)  # fmt: skip
+) = range(61)  # fmt: skip
 
 
 class Sets(NamedTuple):
@@ -201,7 +197,6 @@ class Sets(NamedTuple):
     word: Array
     set: Array
     slot: Array
-    part: Array
     memo: Array
 
 
@@ -269,11 +264,13 @@ class Slice(NamedTuple):
 class Scratch(NamedTuple):
     """Buffers of one step, the rows that wait to be added, and the log of new objects at watched pointers."""
 
-    group_type: Array
-    group_at: Array
-    group_length: Array
-    group_key: Array
-    group_word: Array
+    part_set: Array
+    part_callee: Array
+    part_generic: Array
+    part_at: Array
+    part_length: Array
+    part_key: Array
+    part_word: Array
     watched_tag: Array
     watched_object: Array
     inbox: Array
@@ -352,7 +349,7 @@ def new_state(capacity: Capacity) -> State:
     return State(
         Sets(
             reserve(words, "i4"), reserve(words, "u8"), reserve(nodes, SET), reserve(nodes, "i4"),
-            reserve(nodes, PART), reserve(min(nodes, MEMOS), MEMO),
+            reserve(min(nodes, MEMOS), MEMO),
         ),
         Graph(
             reserve(nodes, NODE), reserve(edges, EDGE), reserve(edges, PREDECESSOR), reserve(64, "i8"), reserve(nodes, USE),
@@ -374,8 +371,9 @@ def new_state(capacity: Capacity) -> State:
             reserve(nodes, "i4"), reserve(nodes, "i4"),
         ),
         Scratch(
-            reserve(objects, "i4"), reserve(objects, "i8"), reserve(objects, "i4"), reserve(objects, "i4"),
-            reserve(objects, "u8"), reserve(words, "i4"), reserve(words, "i4"), reserve(nodes, ROW),
+            reserve(types, "i4"), reserve(types, "i4"), reserve(types, "i4"), reserve(types, "i8"), reserve(types, "i4"),
+            reserve(objects, "i4"), reserve(objects, "u8"), reserve(words, "i4"), reserve(words, "i4"),
+            reserve(nodes, ROW),
         ),
         np.zeros(64, np.int64),
     )  # fmt: skip
