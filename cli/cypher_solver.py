@@ -265,9 +265,10 @@ class CypherSolver:
         found = self._closure.watched(since)
         return int32(tag for tag, _ in found), int32(obj for _, obj in found)
 
-    def calls_made(self, since: int = 0) -> tuple[Int32, Int32]:
-        calls = self._closure.calls()[since:]
-        return int32(site for site, _ in calls), int32(callee for _, callee in calls)
+    def calls_made(self, since: int = 0) -> tuple[Int32, Int32, int]:
+        calls = self._closure.calls()
+        fresh = calls[since:]
+        return int32(site for site, _ in fresh), int32(callee for _, callee in fresh), len(calls)
 
     def reached(self) -> Int32:
         return int32(self._first)

@@ -199,7 +199,7 @@ class Analysis:
         first = solver.tracked_from
         tracked = solver.types_of(np.arange(first, first + statistics.tracked, dtype=np.int32))
         reached = solver.reached()
-        sites, callees = solver.calls_made()
+        sites, callees, _ = solver.calls_made()
         fields, pointers = constraints.static_fields.items()
         return Result(
             mode=self._options.mode,

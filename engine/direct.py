@@ -156,8 +156,7 @@ class DirectFlow:
 
     def _add_calls(self, solver: Solver, opaque: Callable[[Int32], NDArray[np.bool_]]) -> None:
         """Adds the calls made since the last update that searches enter."""
-        called, callee = solver.calls_made(self._calls)
-        self._calls += called.size
+        called, callee, self._calls = solver.calls_made(self._calls)
         entered = ~opaque(callee)
         self._add(called=called[entered], callee=callee[entered])
 

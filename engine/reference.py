@@ -426,9 +426,9 @@ class ReferenceSolver:
         watched, self._watched = self._watched, []
         return int32([tag for tag, _ in watched]), int32([obj for _, obj in watched])
 
-    def calls_made(self, since: int = 0) -> tuple[Int32, Int32]:
+    def calls_made(self, since: int = 0) -> tuple[Int32, Int32, int]:
         calls = list(self._calls)[since:]
-        return int32([site for site, _ in calls]), int32([callee for _, callee in calls])
+        return int32([site for site, _ in calls]), int32([callee for _, callee in calls]), len(self._calls)
 
     def reached(self) -> Int32:
         return int32(list(self._first))

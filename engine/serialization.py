@@ -191,8 +191,7 @@ class Serialization:
                 self._result.of(invokes.site)
                 self._result.put(invokes.site, invokes.result)
         self._batches = len(batches)
-        called, callee = solver.calls_made(self._calls)
-        self._calls += called.size
+        called, callee, self._calls = solver.calls_made(self._calls)
         results = self._result.of(called)
         passed = results >= 0
         self._targets.extend(results[passed])

@@ -158,8 +158,8 @@ class Solver(Protocol):
     def take_watched(self) -> tuple[Int32, Int32]:
         """Returns the pairs (tag, object) reported since the last call."""
 
-    def calls_made(self, since: int = 0) -> tuple[Int32, Int32]:
-        """Returns the pairs (site, callee) but for the first `since`, in the order in which they came up."""
+    def calls_made(self, since: int = 0) -> tuple[Int32, Int32, int]:
+        """Returns the pairs (site, callee), each once, and how far that goes: `since` there, another call goes on."""
 
     def reached(self) -> Int32:
         """Returns all reachable methods, in the order in which they came up."""

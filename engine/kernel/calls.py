@@ -20,11 +20,11 @@ from engine.kernel.state import (
     BUNDLE_SLOTS,
     BUNDLES,
     CALL_SLOTS,
+    CALLED,
     CALLS,
     DISPATCH_MISSES,
     DISPATCH_SLOTS,
     FULL,
-    MEMBERS,
     REACHED,
     RECEIVERS,
     RUNS,
@@ -54,34 +54,40 @@ def reach(state: State, which: int) -> None:
 
 
 @compiled
-def enter_call(state: State, site: int, callee: int) -> bool:
-    """Calls(site, callee); returns whether it is new."""
+def link_call(state: State, entry: int) -> None:
+    """Enters a row of calls in its table."""
+    calls = state.calls
+    place = slot(calls.call[entry].site, calls.call[entry].run, state.counters[CALL_SLOTS])
+    calls.call[entry].next = calls.call_slot[place]
+    calls.call_slot[place] = entry + 1
+
+
+@compiled
+def enter_call(state: State, site: int, run: int, callees: int) -> bool:
+    """Calls(site, m) for the method `run`, or for the `callees` methods of the bundle -1 - `run`; returns whether it is new."""
     calls, count = state.calls, state.counters
-    edge, slots = calls.call, calls.call_slot
-    place = slot(site, callee, count[CALL_SLOTS])
-    entry = slots[place] - 1
+    entry = calls.call_slot[slot(site, run, count[CALL_SLOTS])] - 1
     while entry >= 0:
-        if edge[entry].site == site and edge[entry].callee == callee:
+        if calls.call[entry].site == site and calls.call[entry].run == run:
             return False
-        entry = edge[entry].next - 1
-    reach(state, callee)
+        entry = calls.call[entry].next - 1
     entry = count[CALLS]
-    if count[FULL] or entry == edge.size:
+    if count[FULL] or entry == calls.call.size:
         count[FULL] = 1
         return False
     count[CALLS] = entry + 1
-    edge[entry].site = site
-    edge[entry].callee = callee
-    edge[entry].next = slots[place]
-    slots[place] = entry + 1
-    if count[CALLS] > count[CALL_SLOTS] and 2 * count[CALL_SLOTS] <= slots.size:
-        for index in range(count[CALL_SLOTS]):
-            slots[index] = 0
+    count[CALLED] += callees
+    calls.call[entry].site = site
+    calls.call[entry].run = run
+    calls.call[entry].before = calls.site[site].last_call
+    calls.site[site].last_call = entry + 1
+    link_call(state, entry)
+    if count[CALLS] > count[CALL_SLOTS] and 2 * count[CALL_SLOTS] <= calls.call_slot.size:
+        for place in range(count[CALL_SLOTS]):
+            calls.call_slot[place] = 0
         count[CALL_SLOTS] *= 2
-        for entry in range(count[CALLS]):
-            place = slot(edge[entry].site, edge[entry].callee, count[CALL_SLOTS])
-            edge[entry].next = slots[place]
-            slots[place] = entry + 1
+        for each in range(count[CALLS]):
+            link_call(state, each)
     return True
 
 
@@ -114,7 +120,8 @@ def pass_back(state: State, site: int, callee: int) -> None:
 def call(state: State, site: int, callee: int) -> None:
     """Calls(site, callee), with its copy edges."""
     calls = state.calls
-    if not enter_call(state, site, callee):
+    reach(state, callee)
+    if not enter_call(state, site, callee, 1):
         return
     first = calls.method[callee].first
     parameters = calls.method[callee].parameters
@@ -243,40 +250,17 @@ def open_throws(state: State, entry: int) -> None:
 
 
 @compiled
-def enter_member(state: State, site: int, entry: int) -> bool:
-    """Notes that a call is of a bundle; returns whether it wasn't."""
-    calls, count = state.calls, state.counters
-    member = calls.site[site].first_member - 1
-    while member >= 0:
-        if calls.member[member].bundle == entry:
-            return False
-        member = calls.member[member].next - 1
-    member = count[MEMBERS]
-    if member == calls.member.size:
-        count[FULL] = 1
-        return False
-    count[MEMBERS] = member + 1
-    calls.member[member].bundle = entry
-    calls.member[member].next = calls.site[site].first_member
-    calls.site[site].first_member = member + 1
-    return True
-
-
-@compiled
 def join_bundle(state: State, site: int, entry: int) -> None:
     """Calls(site, m) for each method m of a bundle, with the copy edges."""
-    calls, count = state.calls, state.counters
-    if not enter_member(state, site, entry):
-        return
+    calls = state.calls
     bundle, row = calls.bundle[entry], calls.site[site]
-    count[SPENT] += 16 * np.int64(bundle.callees)
-    for at in range(bundle.callee_at, bundle.callee_at + bundle.callees):
-        callee = np.int64(calls.bundle_callee[at])
-        enter_call(state, site, callee)
-        if bundle.passing_back and calls.method[callee].returns >= 0:
-            pass_back(state, site, callee)
-        if count[FULL]:
-            return
+    if not enter_call(state, site, -1 - entry, np.int64(bundle.callees)):
+        return
+    if bundle.passing_back:
+        for at in range(bundle.callee_at, bundle.callee_at + bundle.callees):
+            callee = np.int64(calls.bundle_callee[at])
+            if calls.method[callee].returns >= 0:
+                pass_back(state, site, callee)
     for index in range(row.argument_at, row.argument_at + row.arguments):
         position = calls.argument_position[index]
         if position < bundle.parameters:

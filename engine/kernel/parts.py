@@ -47,7 +47,8 @@ def find_parts(state: State, objects: int, signature: int) -> tuple[int, bool]:
             if types.type[which].part_stamp != stamp:
                 types.type[which].part_stamp = stamp
                 types.type[which].part = part_of_type(state, which, signature, stamp, parts)
-                parts = max(parts, np.int64(types.type[which].part) + 1)
+                if types.type[which].part == parts:
+                    parts += 1
             part = types.type[which].part
             if part < 0:
                 whole = False

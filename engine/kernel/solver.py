@@ -19,7 +19,7 @@ _WIDTHS = (
     (pools.WORDS, 12), (pools.SETS, pools.SET.itemsize), (pools.MEMO_SLOTS, pools.MEMO.itemsize),
     (pools.DISPATCH_SLOTS, pools.DISPATCH.itemsize),
     (pools.RUNS, pools.RUN.itemsize), (pools.BUNDLES, pools.BUNDLE.itemsize), (pools.BUNDLE_CALLEES, 4),
-    (pools.MEMBERS, pools.MEMBER.itemsize), (pools.GROUP_SLOTS, pools.GROUP.itemsize),
+    (pools.GROUP_SLOTS, pools.GROUP.itemsize),
     (pools.EDGES, pools.EDGE.itemsize), (pools.PREDECESSORS, pools.PREDECESSOR.itemsize),
     (pools.NODES, pools.NODE.itemsize), (pools.PASSAGES, pools.PASSAGE.itemsize), (pools.USES, pools.USE.itemsize),
     (pools.CALLS, pools.CALL.itemsize),
@@ -164,9 +164,13 @@ class KernelSolver:
         self._state.counters[pools.WATCHED] = 0
         return scratch.watched_tag[:number].copy(), scratch.watched_object[:number].copy()
 
-    def calls_made(self, since: int = 0) -> tuple[Int32, Int32]:
-        made = self._state.calls.call[since : self._state.counters[pools.CALLS]]
-        return made["site"].copy(), made["callee"].copy()
+    def calls_made(self, since: int = 0) -> tuple[Int32, Int32, int]:
+        calls, until = self._state.calls, int(self._state.counters[pools.CALLS])
+        run = calls.call["run"][since:until]
+        most = np.count_nonzero(run >= 0) + calls.bundle["callees"][-1 - run[run < 0]].sum(dtype=np.int64)
+        sites, callees = np.empty((2, most), np.int32)
+        number = doors.list_calls(self._state, since, sites, callees)
+        return sites[:number], callees[:number], until
 
     def reached(self) -> Int32:
         found: Int32 = self._state.calls.reached[: self._state.counters[pools.REACHED]].copy()
@@ -211,5 +215,5 @@ class KernelSolver:
         size = masks + sum(width * int(count[pool]) for pool, width in _WIDTHS)
         return Statistics(
             int(count[pools.NODES]), int(count[pools.OBJECTS]), int(count[pools.TRACKED]), int(count[pools.REACHED]),
-            int(count[pools.CALLS]), int(count[pools.STEPS]), size,
+            int(count[pools.CALLED]), int(count[pools.STEPS]), size,
         )  # fmt: skip

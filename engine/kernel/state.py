@@ -82,8 +82,6 @@ BUNDLE = np.dtype(
     ],
     align=True,
 )
-# That a call is of a bundle.
-MEMBER = np.dtype([("bundle", "i4"), ("next", "i4")], align=True)
 # What gives access to a field of all objects of a set: a node, once it is asked for again. `label` is twice the field (plus
 # one), plus one for stores.
 GROUP = np.dtype([("set", "i4"), ("label", "i4"), ("node", "i4")], align=True)
@@ -116,7 +114,7 @@ SITE = np.dtype(
         ("thrown", "i4"),
         ("arguments", "i4"),
         ("argument_at", "i8"),
-        ("first_member", "i4"),  # entry of `member` + 1
+        ("last_call", "i4"),  # entry of `call` + 1
     ],
     align=True,
 )
@@ -157,7 +155,16 @@ OBJECT = np.dtype([("type", "i4"), ("next", "i4")], align=True)
 LINK = np.dtype([("item", "i4"), ("next", "i4")], align=True)
 CHOICE = np.dtype([("type", "i4"), ("signature", "i4"), ("method", "i4"), ("next", "i4")], align=True)
 ROW = np.dtype([(name, "i4") for name in ("kind", "first", "second", "third", "fourth")], align=True)
-CALL = np.dtype([("site", "i4"), ("callee", "i4"), ("next", "i4")], align=True)
+# That a site runs a method; or, where `run` is negative, all methods of the bundle -1 - `run`.
+CALL = np.dtype(
+    [
+        ("site", "i4"),
+        ("run", "i4"),
+        ("next", "i4"),  # chain of the table of calls
+        ("before", "i4"),  # entry of `call` + 1: the one before of the same site
+    ],
+    align=True,
+)
 
 # Kinds of use.
 USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_NONE = range(5)
@@ -186,7 +193,7 @@ USE_LOAD, USE_STORE, USE_CALL, USE_WATCH, USE_NONE = range(5)
     OBJECT_TYPE, SPENT, TRACKED, SEEDS, ROOTS, RECEIVERS, CROSSINGS,
     INBOX_TAKEN, PASSAGES, PASSAGE_SLOTS, SETS, SET_SLOTS, MEMO_SLOTS, MEMO_MISSES, LIVE_WORDS, LATE, TAKES_LATE,
     DISPATCH_SLOTS, DISPATCH_MISSES, RUNS, GROUP_SLOTS, GROUP_MISSES, PREDECESSORS, NEWCOMERS,
-    BUNDLES, BUNDLE_SLOTS, BUNDLE_CALLEES, MEMBERS,
+    BUNDLES, BUNDLE_SLOTS, BUNDLE_CALLEES, CALLED,
 ) = range(61)  # fmt: skip
 
 
@@ -234,7 +241,6 @@ class Calls(NamedTuple):
     bundle: Array
     bundle_slot: Array
     bundle_callee: Array
-    member: Array
 
 
 class Types(NamedTuple):
@@ -360,7 +366,7 @@ def new_state(capacity: Capacity) -> State:
             reserve(nodes, SITE), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(methods, METHOD),
             reserve(methods, "i4"), reserve(nodes, CALL), reserve(nodes, "i4"), reserve(nodes, CHOICE),
             reserve(nodes, "i4"), reserve(min(nodes, MEMOS), DISPATCH), reserve(nodes, RUN),
-            reserve(nodes, BUNDLE), reserve(nodes, "i4"), reserve(nodes, "i4"), reserve(nodes, MEMBER),
+            reserve(nodes, BUNDLE), reserve(nodes, "i4"), reserve(nodes, "i4"),
         ),
         Types(
             reserve(types, TYPE), reserve(objects, OBJECT), reserve(nodes, LINK), reserve(nodes, "i4"),

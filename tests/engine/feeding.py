@@ -81,6 +81,8 @@ class Feeder:
         self.site_name: dict[int, Site] = {}
         self.watched: Counter[tuple[tuple[int, int], Obj]] = Counter()
         self.waiting = [(ROOT, index) for index in range(len(program.bodies[ROOT]))]
+        self.called: list[tuple[int, int]] = []
+        self._calls = 0  # how far what was called was asked
 
     def add_types(self, types: int, methods: int) -> None:
         """Adds types and methods up to these."""
@@ -181,6 +183,12 @@ class Feeder:
             self.site[name] = first + at
             self.site_name[first + at] = name
 
+    def take_calls(self, always: bool = False) -> None:
+        """Always or now and then, takes the calls made since it last did."""
+        if always or self.random.random() < 0.5:
+            sites, callees, self._calls = self.solver.calls_made(self._calls)
+            self.called += zip(sites.tolist(), callees.tolist(), strict=True)
+
     def run(self) -> bool:
         """Feeds and solves till all is fed and the fixpoint reached; returns whether the pools sufficed."""
         while True:
@@ -193,6 +201,7 @@ class Feeder:
                 self.waiting += [(method, index) for index in range(len(self.program.bodies[method]))]
             if status == EXHAUSTED:
                 return False
+            self.take_calls()
             assert status == PAUSED or not methods.size
             watched = self.take_watched()
             if status == FIXPOINT and not (watched or self.waiting):
@@ -236,8 +245,10 @@ class Feeder:
         assert len(pairs) == len(owners)
         for at in self.random.sample(range(len(objects)), min(5, len(objects))):
             assert self.solver.objects_of(at).tolist() == objects[at]
-        sites, callees = (each.tolist() for each in self.solver.calls_made())
-        calls = {(self.site_name[site], callee) for site, callee in zip(sites, callees, strict=True)}
+        self.take_calls(always=True)
+        sites, callees = (each.tolist() for each in self.solver.calls_made()[:2])
+        assert sorted(self.called) == sorted(zip(sites, callees, strict=True))
+        calls = {(self.site_name[site], callee) for site, callee in self.called}
         assert len(calls) == len(sites)
         reached = self.solver.reached()
         assert self.solver.first_variables(reached).tolist() == [

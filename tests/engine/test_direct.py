@@ -34,8 +34,8 @@ class Reached:
     def __init__(self, calls: list[tuple[int, int]]) -> None:
         self._calls = np.array(calls, np.int32).reshape(-1, 2)
 
-    def calls_made(self, since: int) -> tuple[Int32, Int32]:
-        return self._calls[since:, 0], self._calls[since:, 1]
+    def calls_made(self, since: int) -> tuple[Int32, Int32, int]:
+        return self._calls[since:, 0], self._calls[since:, 1], len(self._calls)
 
     def reached(self) -> Int32:
         return np.arange(METHODS, dtype=np.int32)

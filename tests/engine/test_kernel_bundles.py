@@ -78,7 +78,7 @@ def run(solver: Solver, *, late: bool, sites: int = MANY) -> dict[str, list[list
         name: [sorted(solver.objects_of(pointer).tolist()) for pointer in listed.tolist()]
         for name, listed in asked.items()
     }
-    called, callee = (column.tolist() for column in solver.calls_made())
+    called, callee = (column.tolist() for column in solver.calls_made()[:2])
     return found | {"calls": sorted(map(list, zip(called, callee, strict=True)))}
 
 
