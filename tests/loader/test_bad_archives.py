@@ -139,9 +139,9 @@ def test_a13_as_many_entries_as_honest_jars_have(tmp_path: Path, count: int) -> 
         began = time.process_time()
         classes, found = read(analysed(tmp_path, archive))
         tries.append(time.process_time() - began)
+        assert classes == {"A.class": A}
+        assert not found
     assert min(tries) < 3
-    assert classes == {"A.class": A}
-    assert not found
 
 
 # --- archives that are read all the same
