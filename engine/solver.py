@@ -21,7 +21,7 @@ class Statistics(NamedTuple):
     objects: int
     tracked: int
     reachable: int
-    calls: int
+    calls: int  # some pairs of site and callee may count twice
     steps: int
     bytes: int
 

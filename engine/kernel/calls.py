@@ -29,6 +29,8 @@ from engine.kernel.state import (
     RECEIVERS,
     RUNS,
     SPENT,
+    Calls,
+    Keys,
     State,
 )
 from engine.kernel.words import slot
@@ -276,6 +278,27 @@ def join_bundle(state: State, site: int, entry: int) -> None:
         if not bundle.thrown:
             open_throws(state, entry)
         add_edge(state, bundle.first + bundle.parameters + 1, row.thrown, 0)
+
+
+@compiled
+def list_callee(calls: Calls, callee: int, stamp: int, callees: Keys, number: int) -> int:
+    """Lists a method behind the first `number` unless it is marked, and marks it; returns how many there are then."""
+    if calls.method[callee].mark != stamp:
+        calls.method[callee].mark = stamp
+        callees[number] = callee
+        number += 1
+    return number
+
+
+@compiled
+def list_callees(calls: Calls, run: int, stamp: int, callees: Keys, number: int) -> int:
+    """Likewise with all that a row of calls runs."""
+    if run >= 0:
+        return int(list_callee(calls, run, stamp, callees, number))
+    bundle = calls.bundle[-1 - run]
+    for at in range(bundle.callee_at, bundle.callee_at + bundle.callees):
+        number = list_callee(calls, np.int64(calls.bundle_callee[at]), stamp, callees, number)
+    return number
 
 
 @compiled

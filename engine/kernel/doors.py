@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernel.compiled import compiled, entry
+from engine.kernel.calls import list_callees
+from engine.kernel.compiled import entry
 from engine.kernel.edges import PASSAGE_NODE
 from engine.kernel.graph import add_subtype, class_object, new_object, new_tracked, next_stamp, select
 from engine.kernel.nodes import find, new_nodes
@@ -199,34 +200,11 @@ def selected(types: Types, calls: Calls, count: Counters, which: int, signature:
     return select(types, calls, count, which, signature)
 
 
-@compiled
-def list_callee(calls: Calls, callee: int, stamp: int, callees: Keys, number: int, listing: bool) -> int:
-    """Marks a method; lists it behind the first `number` if it is `listing` and the method was not marked yet; returns how many there are then."""
-    if calls.method[callee].mark == stamp:
-        return number
-    calls.method[callee].mark = stamp
-    if listing:
-        callees[number] = callee
-        number += 1
-    return number
-
-
-@compiled
-def list_callees(calls: Calls, run: int, stamp: int, callees: Keys, number: int, listing: bool) -> int:
-    """Likewise with all that a row of calls runs."""
-    if run >= 0:
-        return int(list_callee(calls, run, stamp, callees, number, listing))
-    bundle = calls.bundle[-1 - run]
-    for at in range(bundle.callee_at, bundle.callee_at + bundle.callees):
-        number = list_callee(calls, np.int64(calls.bundle_callee[at]), stamp, callees, number, listing)
-    return number
-
-
 @entry
 def list_calls(state: State, since: int, sites: Keys, callees: Keys) -> int:
     """Lists the pairs (site, callee) of the rows of calls from `since` on that no row before is of; returns how many.
 
-    A site is listed as a whole at the first of these rows that is its own.
+    A site is listed as a whole at the first of these rows that is its own. The columns have room for CALLED pairs.
     """
     calls = state.calls
     number = 0
@@ -235,12 +213,14 @@ def list_calls(state: State, since: int, sites: Keys, callees: Keys) -> int:
         if before > since:
             continue
         site, stamp = np.int64(calls.call[row].site), next_stamp(state)
-        while before > 0:
-            list_callees(calls, np.int64(calls.call[before - 1].run), stamp, callees, number, False)
+        while (
+            before > 0
+        ):  # these are marked so that they aren't listed again: what follows takes their places
+            list_callees(calls, np.int64(calls.call[before - 1].run), stamp, callees, number)
             before = np.int64(calls.call[before - 1].before)
         first, each = number, np.int64(calls.site[site].last_call)
         while each > since:
-            number = list_callees(calls, np.int64(calls.call[each - 1].run), stamp, callees, number, True)
+            number = list_callees(calls, np.int64(calls.call[each - 1].run), stamp, callees, number)
             each = np.int64(calls.call[each - 1].before)
         sites[first:number] = site
     return number

@@ -165,12 +165,10 @@ class KernelSolver:
         return scratch.watched_tag[:number].copy(), scratch.watched_object[:number].copy()
 
     def calls_made(self, since: int = 0) -> tuple[Int32, Int32, int]:
-        calls, until = self._state.calls, int(self._state.counters[pools.CALLS])
-        run = calls.call["run"][since:until]
-        most = np.count_nonzero(run >= 0) + calls.bundle["callees"][-1 - run[run < 0]].sum(dtype=np.int64)
-        sites, callees = np.empty((2, most), np.int32)
+        count = self._state.counters
+        sites, callees = np.empty((2, count[pools.CALLED]), np.int32)
         number = doors.list_calls(self._state, since, sites, callees)
-        return sites[:number], callees[:number], until
+        return sites[:number].copy(), callees[:number].copy(), int(count[pools.CALLS])
 
     def reached(self) -> Int32:
         found: Int32 = self._state.calls.reached[: self._state.counters[pools.REACHED]].copy()
