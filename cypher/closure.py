@@ -23,13 +23,14 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple
 
+from neo4j import Query
 from neo4j.exceptions import Neo4jError
 
 from cypher import closure_rows, reflection_rows
 from cypher.inference import Rule, formal_of, parsed
 
 if TYPE_CHECKING:
-    from neo4j import Driver, Session, Transaction
+    from neo4j import Driver, Result, Session, Transaction
 
 # Rules in the order in which they are applied. What calls select on new objects is found before it is asked for, and
 # methods that are reached get their variables before anything is passed to them; so the rule that brings new objects
@@ -54,8 +55,14 @@ _RUN_BITS, _NUMBER_BITS = 32, 30
 _ROWS = closure_rows.ROWS | reflection_rows.ROWS
 _NAME = re.compile(r"\b([A-Z]\w*)\(")
 _MADE = re.compile(r"^CREATE (?:CONSTRAINT|INDEX) (\w+) ")
-# Seconds that another run is given to show that it lives.
-_PATIENCE = 1.0
+# Seconds that another run is given to show that it lives, and between two looks at what a run has under way.
+_PATIENCE, _PAUSE = 1.0, 0.05
+# What tells the transactions of a run from others, and the query that ends them.
+_MARK = "solverRun"
+_UNDER_WAY: LiteralString = (
+    "SHOW TRANSACTIONS YIELD transactionId AS id, metaData WHERE metaData.solverRun = $number "
+    "TERMINATE TRANSACTION id YIELD message RETURN message"
+)
 
 
 class ClosureRule(NamedTuple):
@@ -108,6 +115,7 @@ class Closure:
 
     def __init__(self, session: Session, base: int) -> None:
         self._session, self._base = session, base
+        self._mark = {_MARK: base >> _RUN_BITS}
         self.now = base
         self._since: dict[str, int] = {}  # when each rule was applied last
         self._grown: dict[str, int] = {}  # when each relation grew last
@@ -125,7 +133,7 @@ class Closure:
             for start in range(0, len(rows), BATCH):
                 batch = list(rows[start : start + BATCH])
                 text = _ROWS[relation]
-                found = self._session.run(text, rows=batch, base=self._base, round=self.now).consume()
+                found = self._run(text, {"rows": batch, "base": self._base, "round": self.now}).consume()
                 self._sizes[relation] += found.counters.relationships_created
             self._grown[relation] = self.now
 
@@ -155,7 +163,7 @@ class Closure:
         self.now += 1
         self._since[name] = self.now
         text = each.rule.first
-        counters = self._session.run(text, since=since, round=self.now).consume().counters
+        counters = self._run(text, {"since": since, "round": self.now}).consume().counters
         rows = counters.labels_added if each.rule.is_label else counters.relationships_created
         if rows:
             self._grown[each.head] = self.now
@@ -224,8 +232,11 @@ class Closure:
 
     def _stream(self, text: LiteralString, **parameters: int) -> Iterator[list[Any]]:
         bounds = {"base": self._base, "end": _end(self._base), "now": self.now}
-        found = self._session.run(text, {**bounds, **parameters})
+        found = self._run(text, {**bounds, **parameters})
         return (record.values() for record in found)
+
+    def _run(self, text: LiteralString, parameters: dict[str, Any]) -> Result:
+        return self._session.run(Query(text, metadata=self._mark), parameters)
 
 
 @contextmanager
@@ -280,10 +291,17 @@ def _remove_remnants(driver: Driver, session: Session) -> None:
 
 def _remove(session: Session, number: int) -> None:
     """Deletes a run."""
+    _stop(session, number)
     base = number << _RUN_BITS
     for text in (*closure_rows.DELETIONS, *reflection_rows.DELETIONS):
         session.run(text, base=base, end=_end(base)).consume()
     session.run("MATCH (r:SolverRun {number: $number}) DELETE r", number=number).consume()
+
+
+def _stop(session: Session, number: int) -> None:
+    """Ends what a run has under way, and waits till it has: a server goes on for a while when its client is gone."""
+    while session.run(_UNDER_WAY, number=number).values():
+        time.sleep(_PAUSE)
 
 
 def _end(base: int) -> int:
