@@ -155,16 +155,13 @@ def pass_over_edges(state: State, which: int, before: int, after: int, added: in
     denying = untracked(sets, count, mask, after) != after
     for at in range(start, start + edges):
         target = find(node, graph.edge[at].target)
-        if target == which:
-            continue
-        if (
-            graph.edge[at].filter == 0
-            and node[target].known == before
-            and (node[target].wanted or not denying)
-        ):
+        condition, known = graph.edge[at].filter, node[target].known
+        if target == which or (condition == 0 and known == after):
+            continue  # it lacks nothing
+        if condition == 0 and known == before and (node[target].wanted or not denying):
             grow(sets, graph, count, target, after, added)  # as most do: they have the same objects
         else:
-            add_set(sets, graph, count, mask, target, added, graph.edge[at].filter)
+            add_set(sets, graph, count, mask, target, added, condition)
 
 
 # PointsTo(x, o) :- Assign(y, x), PointsTo(y, o).            condition 0
