@@ -57,12 +57,6 @@ _NAME = re.compile(r"\b([A-Z]\w*)\(")
 _MADE = re.compile(r"^CREATE (?:CONSTRAINT|INDEX) (\w+) ")
 # Seconds that another run is given to show that it lives, and between two looks at what a run has under way.
 _PATIENCE, _PAUSE = 1.0, 0.05
-# What tells the transactions of a run from others, and the query that ends them.
-_MARK = "solverRun"
-_UNDER_WAY: LiteralString = (
-    "SHOW TRANSACTIONS YIELD transactionId AS id, metaData WHERE metaData.solverRun = $number "
-    "TERMINATE TRANSACTION id YIELD message RETURN message"
-)
 
 
 class ClosureRule(NamedTuple):
@@ -115,7 +109,7 @@ class Closure:
 
     def __init__(self, session: Session, base: int) -> None:
         self._session, self._base = session, base
-        self._mark = {_MARK: base >> _RUN_BITS}
+        self._mark = {"solverRun": base >> _RUN_BITS}
         self.now = base
         self._since: dict[str, int] = {}  # when each rule was applied last
         self._grown: dict[str, int] = {}  # when each relation grew last
@@ -236,7 +230,8 @@ class Closure:
         return (record.values() for record in found)
 
     def _run(self, text: LiteralString, parameters: dict[str, Any]) -> Result:
-        return self._session.run(Query(text, metadata=self._mark), parameters)
+        marked = Query(text, metadata=self._mark)
+        return self._session.run(marked, parameters)
 
 
 @contextmanager
@@ -300,7 +295,11 @@ def _remove(session: Session, number: int) -> None:
 
 def _stop(session: Session, number: int) -> None:
     """Ends what a run has under way, and waits till it has: a server goes on for a while when its client is gone."""
-    while session.run(_UNDER_WAY, number=number).values():
+    while session.run(
+        "SHOW TRANSACTIONS YIELD transactionId AS id, metaData WHERE metaData.solverRun = $number "
+        "TERMINATE TRANSACTION id YIELD message RETURN message",
+        number=number,
+    ).values():
         time.sleep(_PAUSE)
 
 

@@ -565,6 +565,7 @@ ELSEWHERE = {
     ("cypher/asking.py", "query"): "the same",
     ("cypher/asking.py", "query.text"): "the same",
     ("cypher/closure.py", "text"): "of a rule's file, or of closure_rows",
+    ("cypher/closure.py", "marked"): "the same",
     ("cypher/inference.py", "text"): "of a rule's file, or of statements.delete_rounds() and delete_labels()",
     ("cypher/load/generations.py", "statement"): "of statements.constraints()",
     ("cypher/load/bolt.py", "phase.statement"): "of statements.create_nodes() and create_edges()",
