@@ -109,7 +109,6 @@ class Closure:
 
     def __init__(self, session: Session, base: int) -> None:
         self._session, self._base = session, base
-        self._mark = {"solverRun": base >> _RUN_BITS}
         self.now = base
         self._since: dict[str, int] = {}  # when each rule was applied last
         self._grown: dict[str, int] = {}  # when each relation grew last
@@ -230,7 +229,7 @@ class Closure:
         return (record.values() for record in found)
 
     def _run(self, text: LiteralString, parameters: dict[str, Any]) -> Result:
-        marked = Query(text, metadata=self._mark)
+        marked = Query(text, metadata={"solverRun": self._base >> _RUN_BITS})
         return self._session.run(marked, parameters)
 
 
