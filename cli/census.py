@@ -46,6 +46,7 @@ CATEGORIES: tuple[tuple[str, str, str], ...] = (
     (f"{_REFLECT}.Proxy", "getProxyClass", "proxies"),
     (f"{_INVOKE}.MethodHandles$Lookup", "find*", "method handles"),
     (f"{_INVOKE}.MethodHandles$Lookup", "unreflect*", "method handles"),
+    (f"{_INVOKE}.MethodHandles$Lookup", "bind", "method handles"),
     (f"{_INVOKE}.MethodHandle", "invoke*", "method handles"),
     ("java.util.ServiceLoader", "load*", "services"),
     ("java.io.ObjectInputStream", "readObject", "serialization"),

@@ -98,6 +98,12 @@ class Program(Protocol):
     def member_classes_of(self, type_: int) -> Sequence[int]:
         """Returns the member classes that `type_` declares."""
 
+    def nest_members_of(self, type_: int) -> Sequence[int]:
+        """Returns the classes of the nest to which `type_` belongs, the host first."""
+
+    def permitted_subclasses_of(self, type_: int) -> Sequence[int]:
+        """Returns the subclasses that `type_` permits if it is sealed (JVMS 4.7.31)."""
+
     def is_encapsulated(self, type_: int) -> bool:
         """Returns whether only the JDK can make objects of a class of it, because its module keeps it to itself."""
 
@@ -146,6 +152,9 @@ class Program(Protocol):
 
     def flags_of_method(self, method: int) -> int:
         """Returns the access flags, with APPLICATION."""
+
+    def exceptions_of(self, method: int) -> Sequence[int]:
+        """Returns the classes of the exceptions that `method` declares."""
 
     def signature_of(self, method: int) -> int:
         """Returns the signature by which a virtual call of `method` selects."""

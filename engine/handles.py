@@ -30,6 +30,7 @@ DIRECT_HANDLE = "java/lang/invoke/DirectMethodHandle"
 VARARGS = 0x80
 # Where `Unsafe` takes the offset.
 _OFFSET_POSITION = 2
+_BINDING = ("bindTo", "bind")
 _INVOKERS = ("exactInvoker", "invoker", "spreadInvoker")
 
 
@@ -73,6 +74,7 @@ class HandleEffects:
         )
         self.invocations: dict[int, Invocation] = {}
         self.made: dict[int, Made] = {}
+        self._found: dict[int, int] = {}  # by site that binds a handle which it finds, the pointer to this
         self._inner: dict[int, int] = {}  # by site, the number of what combined handles call
         self._filled: set[str] = set()
         self.by_head: dict[type, Callable[[Any], None]] = {
@@ -122,6 +124,11 @@ class HandleEffects:
                 bound.append(pointer)
         self.made[call.site] = Made(each, call, tuple(handles), tuple(bound))
 
+    def enter_bound(self, each: Api, call: SiteCall, receiver: int) -> None:
+        """Notes a site that finds a handle and binds it to a receiver."""
+        self._found[call.site] = found = self._constraints.fresh()
+        self.made[call.site] = Made(each, call, (found,), (receiver,))
+
     def enter_constants(self, constants: Rows) -> None:
         """Puts the method handles of a constant pool into their targets."""
         columns = (constants.kind, constants.callee, constants.field, constants.target)
@@ -137,7 +144,9 @@ class HandleEffects:
 
     def _return_handle(self, row: rel.HandleObject) -> None:
         each, call = self._effects.sites[row.site]
-        if self._effects.supplies(each, call):
+        if row.site in self._found:
+            self._constraints.put(self._found[row.site], self._direct(row.member, row.kind))
+        elif self._effects.supplies(each, call):
             self._effects.give(row.site, [self._direct(row.member, row.kind)])
 
     def _return_made(self, row: rel.MadeHandle) -> None:
@@ -267,7 +276,7 @@ class HandleEffects:
     def _call_made(self, row: rel.MadeTarget) -> None:
         """Calls the handles of which the handle is made."""
         invocation, made = self.invocations[row.site], self.made[row.made]
-        if made.each.name == "bindTo" and invocation.anything < 0 and row.site >= 0:
+        if made.each.name in _BINDING and invocation.anything < 0 and row.site >= 0:
             shifted = {position + 1: pointer for position, pointer in invocation.arguments.items()}
             bound = shifted | ({0: made.bound[0]} if made.bound else {})
             number = self._number(Invocation(invocation.call, bound, NONE, invocation.result))

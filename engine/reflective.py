@@ -74,6 +74,7 @@ _TAKEN: dict[str, frozenset[Any]] = {
     api.METHOD: frozenset({rel.MethodAt}),
     api.CONSTRUCTOR: frozenset({rel.MethodAt}),
     api.FIELD: frozenset({rel.FieldAt}),
+    api.COMPONENT: frozenset({rel.MethodAt}),
     api.HANDLE: frozenset({rel.HandleAt, rel.MadeAt}),
     api.VAR_HANDLE: frozenset({rel.FieldAt, rel.HandleAt, rel.MadeAt}),
     api.METHOD_TYPE_CLASS: frozenset({rel.MethodTypeAt}),
@@ -135,6 +136,7 @@ class Reflection:
         self._takes: dict[int, frozenset[Any]] = {}  # by operand, what the rules are to see of it
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
         self._outside: dict[int, int] = {}
+        self._bound: dict[int, int] = {}  # by operand, where the objects are whose class it is (`bind`)
         self._operand: dict[int, int] = {}  # the other way
         self._feeds: dict[int, set[int]] = defaultdict(set)
         # Of what the program hands to the JDK, the rules that act on it run the initialisers; so they do of all for
@@ -391,6 +393,8 @@ class Reflection:
             type_: Any = call.argument(position) if each.kind > api.PUT_STATIC else NONE
             watched = not self._confined.covers_one(call.method)
             self._ask(type_, call.method, self._parameters(callee)[position], watched)
+            if each.target >= 0:
+                subject = self._bind(each, call)
             add({rel.LookupCall: [rel.LookupCall(site, each.kind, subject, named, type_)]})
         elif each.role == api.UNREFLECT:
             kind = each.kind if each.sort == "handle" else NONE
@@ -406,6 +410,16 @@ class Reflection:
             add({rel.MakeCall: [rel.MakeCall(site)]})
         elif each.owner == api.HANDLE and call.argument(0) >= 0 <= call.result:
             self._constraints.add(schema.Assign, call.method, call.offset, call.argument(0), call.result)
+
+    def _bind(self, each: Api, call: SiteCall) -> Any:
+        """Has a call that finds a handle by an object bind it to this; returns the operand for the class of that object."""
+        operand, receiver = self._constraints.fresh(), call.argument(each.target)
+        site: Any = call.site
+        if receiver >= 0 and self._effects.supplies(each, call):
+            self._bound[operand] = receiver
+            self.handles.enter_bound(each, call, receiver)
+            self.rules.add({rel.MakeCall: [rel.MakeCall(site)]})
+        return operand
 
     def _parameters(self, method: int) -> list[str]:
         """Returns the names of the types of a method's parameters, the receiver's first, "" for primitive ones."""
@@ -643,6 +657,9 @@ class Reflection:
                 self._arrive_classes(operand, (value,))
             elif inside and kind == OTHER:
                 self._arrive(rel.UnknownAt, operand, [(NONE,)])
+        for operand, receiver in self._bound.items():
+            of_receiver = constraints.solver.types_of(constraints.solver.objects_of(receiver))
+            self._arrive_classes(operand, np.unique(of_receiver).tolist())
         for pointer, calls in self._symbolic.items():
             if not all(calls.values()):
                 self._arrive(rel.UnknownAt, pointer, [(NONE,)])
@@ -693,7 +710,8 @@ class Reflection:
             met[types] = 0
             types = np.concatenate((types, np.flatnonzero(met).astype(np.int32)))
             self._classes[site] = objects.size, types
-            if np.isin(objects, self._effects.standing).any():
+            standing = np.array(self._effects.standing, np.int32)
+            if (objects[np.minimum(objects.searchsorted(standing), objects.size - 1)] == standing).any():
                 self._asks_standing.add(site)
         return types
 

@@ -88,11 +88,15 @@ class Bootstrap(NamedTuple):
 
 
 class Nesting(NamedTuple):
-    """The class of which a class is a member, the one that encloses it, and its members: pool indexes, 0 for none, or types."""
+    """The class of which a class is a member, the one that encloses it, and its members: pool indexes, 0 for none, or types.
+
+    And the subclasses that it permits.
+    """
 
     declaring: int
     enclosing: int
     members: list[int]
+    permitted: list[int]
 
 
 class _Source:
@@ -398,8 +402,21 @@ class ClassFile(jawa.cf.ClassFile):  # type: ignore[misc]  # jawa has no types
         data = self.pool.data
         return data[found[0]] << 8 | data[found[0] + 1]
 
+    def index_list(self, name: bytes, attributes: list[tuple[int, int, int]]) -> list[int]:
+        """Returns the pool indexes that an attribute such as Exceptions or PermittedSubclasses lists."""
+        found = self.attribute(name, attributes)
+        if found is None:
+            return []
+        content = self.pool.data[found[0] : found[1]]
+        if len(content) < 2 or len(content) != 2 + 2 * (content[0] << 8 | content[1]):
+            raise MalformedClass("CLS-ATTR", f"{name.decode()} is not as long as it says")
+        return list(Struct(f">{len(content) // 2 - 1}H").unpack_from(content, 2))
+
     def nesting(self) -> Nesting:
-        """Returns which class declares and which encloses this one, and its member classes (JVMS 4.7.6, 4.7.7)."""
+        """Returns which class declares and which encloses this one, its member classes, and which subclasses it permits.
+
+        Source: JVMS 4.7.6, 4.7.7, 4.7.31.
+        """
         declaring = enclosing = 0
         members: list[int] = []
         data, rows, name = self.pool.data, self.attributes.rows, self.name
@@ -417,7 +434,7 @@ class ClassFile(jawa.cf.ClassFile):  # type: ignore[misc]  # jawa has no types
             if found[1] - found[0] != 4:
                 raise MalformedClass("CLS-ATTR", "EnclosingMethod is not four bytes long")
             enclosing, _ = _pair(data, found[0])
-        return Nesting(declaring, enclosing, members)
+        return Nesting(declaring, enclosing, members, self.index_list(b"PermittedSubclasses", rows))
 
     def bootstraps(self) -> list[Bootstrap]:
         """Returns the bootstrap methods of the class."""

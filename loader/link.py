@@ -50,6 +50,7 @@ class LinkedProgram:
         self._bodies = Bodies(self._linkage, parts, self._texts, self._dynamics)
         self._subclasses: Subclasses | None = None
         self._concrete: dict[tuple[int, bool], list[int]] = {}
+        self._parameter_types: dict[int, list[int]] = {}
 
     def new_rows(self) -> tuple[TypeRows, MethodRows]:
         return self._methods.new_rows()
@@ -84,6 +85,12 @@ class LinkedProgram:
 
     def member_classes_of(self, type_: int) -> Sequence[int]:
         return self._nests.members(type_)
+
+    def nest_members_of(self, type_: int) -> Sequence[int]:
+        return self._nests.mates(type_)
+
+    def permitted_subclasses_of(self, type_: int) -> Sequence[int]:
+        return self._nests.permitted(type_)
 
     def is_encapsulated(self, type_: int) -> bool:
         return self._declarations.is_encapsulated(type_)
@@ -154,14 +161,21 @@ class LinkedProgram:
     def flags_of_method(self, method: int) -> int:
         return self._methods.flags_of(method)
 
+    def exceptions_of(self, method: int) -> Sequence[int]:
+        return self._methods.exceptions_of(method)
+
     def signature_of(self, method: int) -> int:
         self._methods.enter()
         return int(self._methods.signature.view[method])
 
     def parameter_types(self, method: int) -> Sequence[int]:
-        _, _, descriptor = self._methods.name_of(method)
-        names = (reference_name(each) for each in parameters(descriptor))
-        return [self._types.named(name) if name else NONE for name in names]
+        found = self._parameter_types.get(method)
+        if found is None:
+            _, _, descriptor = self._methods.name_of(method)
+            names = (reference_name(each) for each in parameters(descriptor))
+            found = [self._types.named(name) if name else NONE for name in names]
+            self._parameter_types[method] = found
+        return found
 
     def fields_of(self, type_: int) -> Sequence[int]:
         return self._fields.of_type(type_)

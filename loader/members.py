@@ -82,6 +82,7 @@ class Methods:
         self._made_at: dict[int, int] = {}
         self._declared: dict[int, dict[int, int]] = {}
         self._names: dict[int, tuple[int, str, str]] = {}
+        self._flags: dict[int, int] = {}
         self._overriding = Overriding(types, signatures)
         self._selected: list[tuple[Int64, Int32, Int32]] = []
         self._entered_types = 0
@@ -127,8 +128,11 @@ class Methods:
 
     def flags_of(self, method: int) -> int:
         """Returns the access flags of `method`, with APPLICATION."""
-        self.enter()
-        return int(self.flags.view[method])
+        found = self._flags.get(method)
+        if found is None:
+            self.enter()
+            found = self._flags[method] = int(self.flags.view[method])
+        return found
 
     def name_of(self, method: int) -> tuple[int, str, str]:
         """Returns (declaring type, name, descriptor)."""
@@ -138,6 +142,17 @@ class Methods:
             name, descriptor, _ = self.signatures.names[self.plain.view[method]]
             found = self._names[method] = self.declaring_type(method), name, descriptor
         return found
+
+    def exceptions_of(self, method: int) -> list[int]:
+        """Returns the exceptions that `method` declares, of those that are there."""
+        self.enter()
+        which, row = int(self.part.view[method]), int(self.row.view[method])
+        if which < 0:
+            return []
+        part = self.types.classes.parts[which]
+        at = part.unit.method_exceptions_at
+        names = part.type_names(part.unit.method_exceptions[at[row] : at[row + 1]])
+        return [each for each in map(self.types.defined, names) if each >= 0]
 
     # --- entering
     def enter(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cypher.schema import NONE
+from cypher.schema import NONE, Int32
 from loader.hierarchy import Types
 from loader.part import Part
 
@@ -28,13 +28,32 @@ class Nests:
 
     def members(self, type_: int) -> list[int]:
         """Returns the member classes that `type_` says it has, of those that are there, in that order."""
+        return self._listed("class_members", type_)
+
+    def permitted(self, type_: int) -> list[int]:
+        """Returns the subclasses that `type_` permits, if it is sealed, of those that are there, in its order."""
+        return self._listed("class_permitted", type_)
+
+    def mates(self, type_: int) -> list[int]:
+        """Returns the classes of the nest of `type_`, the host first: they lie in its archive."""
+        host = self.host(type_)
+        where = self._where(host)
+        if where is None:
+            return [type_]
+        part, row = where
+        members = part.unit.class_type[part.unit.class_host == part.unit.class_type[row]]
+        return [host, *self._defined(part, members)]
+
+    def _listed(self, column: str, type_: int) -> list[int]:
         where = self._where(type_)
         if where is None:
             return []
         part, row = where
-        at = part.unit.class_members_at
-        names = part.type_names(part.unit.class_members[at[row] : at[row + 1]])
-        return [each for each in map(self._types.defined, names) if each >= 0]
+        at = getattr(part.unit, f"{column}_at")
+        return self._defined(part, getattr(part.unit, column)[at[row] : at[row + 1]])
+
+    def _defined(self, part: Part, references: Int32) -> list[int]:
+        return [each for each in map(self._types.defined, part.type_names(references)) if each >= 0]
 
     def _at(self, column: str, type_: int) -> int:
         where = self._where(type_)

@@ -20,6 +20,7 @@ _TABLE_OF = {
     "field_ref_type": "type", "field_ref_name": "text", "field_ref_descriptor": "text",
     "class_type": "type", "class_super": "type", "class_source": "text", "class_host": "type",
     "class_declaring": "type", "class_enclosing": "type", "class_members": "type",
+    "class_permitted": "type", "method_exceptions": "type",
     "class_entry": "text", "class_interfaces": "type",
     "method_signature": "signature", "field_name": "text", "field_descriptor": "text",
     "bootstrap_method": "method_ref",

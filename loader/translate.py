@@ -253,15 +253,16 @@ class _Translator:
     def _nesting(self, file: ClassFile, pool: Pool) -> Nesting:
         """Returns which class stands in which, as types, -1 for none."""
         try:
-            declaring, enclosing, members = file.nesting()
+            declaring, enclosing, members, permitted = file.nesting()
             return Nesting(
                 pool.type(declaring) if declaring else NONE,
                 pool.type(enclosing) if enclosing else NONE,
                 [pool.type(each) for each in members],
+                [pool.type(each) for each in permitted],
             )
         except MalformedClass as problem:
             self.report(problem)
-            return Nesting(NONE, NONE, [])
+            return Nesting(NONE, NONE, [], [])
 
     def _declared(self, pool: Pool, members: list[Member]) -> list[_Declared]:
         text = pool.text
@@ -285,6 +286,7 @@ class _Translator:
         file, tables = described.file, self.tables
         tables.add("interface", described.interfaces)
         tables.add("member_class", described.nesting.members)
+        tables.add("permitted_class", described.nesting.permitted)
         annotations = described.annotations
         for declared, constant, types in zip(
             described.fields, described.constants, annotations.of_fields, strict=True
@@ -314,6 +316,7 @@ class _Translator:
                 len(described.bootstraps),
                 len(annotations.of_class),
                 len(described.nesting.members),
+                len(described.nesting.permitted),
             ),
         )
         self._add_annotations(annotations)
@@ -353,8 +356,20 @@ class _Translator:
                 problem.code, f"{problem.text}; the method is taken to return anything and to do nothing else"
             )
             self.report(left_out, self._method_name(described, member))
+        exceptions = self._exceptions(described, member)
+        tables.add("exception", exceptions)
         signature = symbols.signature(declared.name, declared.descriptor)
-        tables.add("method", (signature, flags, parameters, variables, state, lines, annotations))
+        row = signature, flags, parameters, variables, state, lines, annotations, len(exceptions)
+        tables.add("method", row)
+
+    def _exceptions(self, described: _Class, member: Member) -> list[int]:
+        """Returns the types of the exceptions that a method declares."""
+        try:
+            listed = described.file.index_list(b"Exceptions", member.attributes)
+            return [described.pool.type(each) for each in listed]
+        except MalformedClass as problem:
+            self.report(problem)
+            return []
 
     def _code(self, file: ClassFile, member: Member) -> Code | None:
         """Returns the code of a method that should have some."""

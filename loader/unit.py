@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cypher.schema import Diagnostic
 
 # Bump whenever the translation of a class file changes: it is part of every cache key.
-VERSION = 7
+VERSION = 8
 # States of `Unit.method_code`.
 NO_CODE, TRANSLATED, DROPPED = range(3)
 
@@ -87,6 +87,8 @@ class Unit:
     class_enclosing: NDArray[np.int32]  # type_ref of the class in whose body it stands or -1
     class_members_at: NDArray[np.int64]
     class_members: NDArray[np.int32]  # type_refs of the member classes
+    class_permitted_at: NDArray[np.int64]
+    class_permitted: NDArray[np.int32]  # type_refs of the permitted subclasses
     class_entry: NDArray[np.int32]  # text: entry name in the archive
     class_interfaces_at: NDArray[np.int64]
     class_interfaces: NDArray[np.int32]  # type_refs
@@ -99,6 +101,8 @@ class Unit:
     method_parameters: NDArray[np.int32]  # P: parameters with the receiver
     method_variables: NDArray[np.int32]  # at least P + 2
     method_code: NDArray[np.int32]  # 0 none, 1 translated, 2 could not be translated (a diagnostic says why)
+    method_exceptions_at: NDArray[np.int64]
+    method_exceptions: NDArray[np.int32]  # type_refs of the exceptions that it declares
     method_lines_at: NDArray[np.int64]
     line_offset: NDArray[np.int32]
     line_number: NDArray[np.int32]

@@ -14,7 +14,11 @@ CLASS, METHOD, CONSTRUCTOR, FIELD, ARRAY = (
     "java/lang/reflect/Field",
     "java/lang/reflect/Array",
 )
-EXECUTABLE, MEMBER = "java/lang/reflect/Executable", "java/lang/reflect/Member"
+EXECUTABLE, MEMBER, COMPONENT = (
+    "java/lang/reflect/Executable",
+    "java/lang/reflect/Member",
+    "java/lang/reflect/RecordComponent",
+)
 HANDLE, VAR_HANDLE, METHOD_TYPE_CLASS, HANDLES, LOOKUP = (
     "java/lang/invoke/MethodHandle",
     "java/lang/invoke/VarHandle",
@@ -113,6 +117,10 @@ API: tuple[Api, ...] = (
         for sort, owner in (("method", METHOD), ("constructor", CONSTRUCTOR), ("field", FIELD))
         for infix in ("", "Declared")
     ),
+    # (a component of a record stands for its accessor)
+    Api(CLASS, "getRecordComponents", f"()[L{COMPONENT};", LIST_MEMBERS, 0, sort="accessor", declared=True,
+        returns=COMPONENT),
+    Api(COMPONENT, "getAccessor", f"()L{METHOD};", RELATED, 0, sort="accessor", returns=METHOD),
     *(
         Api(owner, name, f"()L{CLASS};", RELATED, 0, sort=sort)
         for owner, name, sort in (
@@ -120,22 +128,26 @@ API: tuple[Api, ...] = (
             (CLASS, "componentType", "component"), (CLASS, "arrayType", "array"), (CLASS, "getNestHost", "host"),
             (CLASS, "getEnclosingClass", "enclosing"), (CLASS, "getDeclaringClass", "declaring"),
             *((owner, "getDeclaringClass", "declaring") for owner in (METHOD, CONSTRUCTOR, FIELD, EXECUTABLE, MEMBER)),
-            (METHOD, "getReturnType", "type"), (FIELD, "getType", "type"),
+            (METHOD, "getReturnType", "type"), (FIELD, "getType", "type"), (COMPONENT, "getType", "type"),
+            (COMPONENT, "getDeclaringRecord", "declaring"),
         )
     ),
     *(
         Api(owner, name, f"()[L{CLASS};", RELATED, 0, sort=sort, returns=CLASS)
         for owner, name, sort in (
             (CLASS, "getInterfaces", "interfaces"), (CLASS, "getDeclaredClasses", "members"),
-            (CLASS, "getClasses", "public members"),
+            (CLASS, "getClasses", "public members"), (CLASS, "getNestMembers", "mates"),
+            (CLASS, "getPermittedSubclasses", "permitted"),
             *((owner, "getParameterTypes", "parameters") for owner in (METHOD, CONSTRUCTOR, EXECUTABLE)),
+            *((owner, "getExceptionTypes", "exceptions") for owner in (METHOD, CONSTRUCTOR, EXECUTABLE)),
         )
     ),
     *(
         Api(owner, name, f"(){_STRING}", NAME_OF, 0, sort=sort)
         for owner, name, sort in (
             (CLASS, "getTypeName", "type name"),
-            *((owner, "getName", "name") for owner in (CLASS, METHOD, CONSTRUCTOR, FIELD, EXECUTABLE, MEMBER)),
+            *((owner, "getName", "name")
+              for owner in (CLASS, METHOD, CONSTRUCTOR, FIELD, EXECUTABLE, MEMBER, COMPONENT)),
         )
     ),
     Api(ARRAY, "newInstance", f"(L{CLASS};I){_OBJECT}", ARRAY_NEW, 0),
@@ -214,6 +226,8 @@ API: tuple[Api, ...] = (
             ("findSpecial", CALL_SPECIAL, _CLASS),
         )
     ),
+    Api(LOOKUP, "bind", f"({_OBJECT}{_STRING}{_TYPE}){_HANDLE}", FIND_HANDLE, named=2, target=1, sort="handle",
+        returns=HANDLE, kind=CALL_VIRTUAL),
     Api(LOOKUP, "findConstructor", f"({_CLASS}{_TYPE}){_HANDLE}", FIND_HANDLE, 1, sort="handle", returns=HANDLE,
         kind=NEW),
     *(Api(LOOKUP, name, f"({_CLASS}){_CLASS}", INITIALISE, 1, cut=False) for name in ("ensureInitialized",)),

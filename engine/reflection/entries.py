@@ -89,7 +89,8 @@ def related_class(
 
     classObjects(i, u) :- calls(i, "Class.getSuperclass"), actual(i, 0, v), points-to(v, c), classObject(c, t),
                           superclass(t, u).   Likewise `getInterfaces`, `getComponentType`, `arrayType`,
-                          `getDeclaringClass`, `getEnclosingClass`, `getNestHost`, `getDeclaredClasses` and `getClasses`.
+                          `getDeclaringClass`, `getEnclosingClass`, `getNestHost`, `getNestMembers`,
+                          `getPermittedSubclasses`, `getDeclaredClasses` and `getClasses`.
     """
     for site, found in joined(sites, classes, receiver="pointer"):
         for related in _related(program, found.type, site.sort):
@@ -119,6 +120,10 @@ def _related(program: Program, type_: int, sort: str) -> Iterator[int]:
             yield program.enclosing_class_of(type_)
         case "host":
             yield program.nest_host_of(type_)
+        case "mates":
+            yield from program.nest_members_of(type_)
+        case "permitted":
+            yield from program.permitted_subclasses_of(type_)
         case "members":
             yield from program.member_classes_of(type_)
         case "public members":
@@ -140,16 +145,22 @@ def classes_of_method(
     """Finds the classes that the declaration of a method or constructor names, and the one that declares it.
 
     classObjects(i, u) :- calls(i, "Method.getReturnType"), actual(i, 0, v), points-to(v, h), methodObject(h, m),
-                          returns(m, u).   Likewise `getParameterTypes` and `getDeclaringClass`.
+                          returns(m, u).   Likewise `getParameterTypes`, `getExceptionTypes` and `getDeclaringClass`;
+                          `RecordComponent.getType` and `getDeclaringRecord`, of its accessor.
     """
     for site, found in joined(sites, methods, receiver="pointer"):
         declaring, _, descriptor = program.name_of_method(found.method)
-        if site.sort == "declaring":
-            yield ClassObject(site.site, declaring)  # type: ignore[arg-type]
-            continue
-        parameters, returned = parameter_descriptors(descriptor), descriptor.rpartition(")")[2]
-        for each in parameters if site.sort == "parameters" else (returned,):
-            yield from _declared_class(program, site, each)
+        match site.sort:
+            case "declaring":
+                yield ClassObject(site.site, declaring)  # type: ignore[arg-type]
+            case "exceptions":
+                for type_ in program.exceptions_of(found.method):
+                    yield ClassObject(site.site, type_)  # type: ignore[arg-type]
+            case "parameters":
+                for each in parameter_descriptors(descriptor):
+                    yield from _declared_class(program, site, each)
+            case "type":
+                yield from _declared_class(program, site, descriptor.rpartition(")")[2])
 
 
 @rule("classesOfField", JAVA)

@@ -14,10 +14,12 @@ from engine.reflection.relations import (
     GetMember,
     ListMembers,
     LookupCall,
+    MethodAt,
     MethodObject,
     ParameterClass,
     ParameterClasses,
     ParameterVariable,
+    RelatedCall,
     StringAt,
     UnknownAt,
     UnknownObject,
@@ -161,15 +163,27 @@ def unknown_member(sites: Table[GetMember], operands: Table[UnknownAt]) -> Itera
 def listed_methods(
     sites: Table[ListMembers], classes: Table[ClassAt], members: Members
 ) -> Iterator[MethodObject]:
-    """Finds what `get[Declared]Methods` and `get[Declared]Constructors` list.
+    """Finds what `get[Declared]Methods` and `get[Declared]Constructors` list, and the accessors of record components.
 
     methodObject(h, m) :- calls(i, "Class.getMethods"), freshi2h(i, h), actual(i, 0, v), points-to(v, c),
                           classObject(c, t), method(t, m).
     """
     for site, found in joined(sites, classes, receiver="pointer"):
-        if site.sort in ("method", "constructor"):
+        if site.sort != "field":
             for method in members.listed(found.type, site.sort, bool(site.declared)):
                 yield MethodObject(site.site, method)  # type: ignore[arg-type]
+
+
+@rule("accessor", JAVA)
+def accessor(sites: Table[RelatedCall], components: Table[MethodAt]) -> Iterator[MethodObject]:
+    """Finds the accessor of a record component, which stands for this.
+
+    methodObject(h, m) :- calls(i, "RecordComponent.getAccessor"), freshi2h(i, h), actual(i, 0, v), points-to(v, hc),
+                          methodObject(hc, m).
+    """
+    for site, found in joined(sites, components, receiver="pointer"):
+        if site.sort == "accessor":
+            yield MethodObject(site.site, found.method)
 
 
 @rule("listedFields", JAVA)

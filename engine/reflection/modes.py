@@ -17,7 +17,7 @@ _LOCAL = (*_JAVA, "classObjects.local", "calls.clinit", "newInstanceTargets.loca
 _POINTS_TO = (
     *_JAVA, "classObjects", "calls.clinit", "P-ForName", "relatedClass", "classesOfMethod", "classesOfField",
     "unknownRelated", "newArray", "unknownArray", "memberCandidate", "constructorTypes", "methodObject",
-    "listedMethods", "listedFields", "unknownListed", "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
+    "listedMethods", "accessor", "listedFields", "unknownListed", "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
     "handleCandidate", "handleObject", "P-Lookup", "unreflect", "unreflectField", "unreflectVarHandle", "P-Unreflect",
     "methodType", "nameOfClass", "nameOfMember", "unknownName",
 )  # fmt: skip

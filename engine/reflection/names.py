@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from cypher.program import ACC_STATIC, INTERFACE, PUBLIC, Program
 from cypher.schema import NONE
 
+_Rows = TypeVar("_Rows")
+RECORD = "java/lang/Record"
 # Names that no class has, and `Class.forName` doesn't find.
 PRIMITIVES = frozenset({"boolean", "byte", "char", "short", "int", "long", "float", "double", "void"})
 
@@ -48,7 +51,7 @@ def class_of_descriptor(program: Program, descriptor: str) -> int:
     return program.type_named(descriptor[1:-1] if descriptor.startswith("L") else descriptor)
 
 
-def _named(index: Mapping[str, list[int]], names: Collection[str]) -> Iterator[list[int]]:
+def _named(index: Mapping[str, _Rows], names: Collection[str]) -> Iterator[_Rows]:
     """Yields the rows of those `names` that the index has, in the order of the smaller one: no hash decides it."""
     if len(index) < len(names):
         yield from (found for name, found in index.items() if name in names)
@@ -61,7 +64,10 @@ class Members:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self._described: dict[int, Sequence[tuple[int, str, str, int]]] = {}
         self._methods: dict[int, dict[str, list[int]]] = {}
+        self._inherited: dict[int, dict[str, list[int]]] = {}
+        self._inherited_fields: dict[int, dict[str, int]] = {}
         self._public: dict[int, dict[str, list[int]]] = {}
         self._own_public: dict[int, list[tuple[tuple[str, str], int, bool]]] = {}
         self._fields: dict[int, dict[str, list[int]]] = {}
@@ -71,12 +77,19 @@ class Members:
         self._elements: dict[int, list[int]] = {}
         self._parameters: dict[int, list[int]] = {}
 
+    def _described_methods(self, type_: int) -> Sequence[tuple[int, str, str, int]]:
+        """Returns (method, name, descriptor, access flags) of the methods that a class declares."""
+        found = self._described.get(type_)
+        if found is None:
+            found = self._described[type_] = self.program.described_methods(type_)
+        return found
+
     def _declared_methods(self, type_: int) -> dict[str, list[int]]:
         """Returns, by name, the methods that a class declares."""
         index = self._methods.get(type_)
         if index is None:
             index = self._methods[type_] = {}
-            for method, name, _, _ in self.program.described_methods(type_):
+            for method, name, _, _ in self._described_methods(type_):
                 index.setdefault(name, []).append(method)
         return index
 
@@ -113,7 +126,7 @@ class Members:
         if own is None:
             own = self._own_public[type_] = [
                 ((name, descriptor), method, bool(flags & ACC_STATIC))
-                for method, name, descriptor, flags in self.program.described_methods(type_)
+                for method, name, descriptor, flags in self._described_methods(type_)
                 if flags & PUBLIC
             ]
         return own
@@ -131,24 +144,33 @@ class Members:
 
     def inherited_methods(self, type_: int, names: Collection[str]) -> Iterator[int]:
         """Yields the methods of these names of a class and its supertypes, whoever may call them; no overridden ones."""
-        seen: set[tuple[str, str]] = set()
-        for each in self._lookup_order(type_) if type_ >= 0 else ():
-            for found in _named(self._declared_methods(each), names):
-                for method in found:
-                    _, name, descriptor = self.program.name_of_method(method)
+        if type_ >= 0:
+            for found in _named(self._inherited_methods(type_), names):
+                yield from found
+
+    def _inherited_methods(self, type_: int) -> dict[str, list[int]]:
+        """Returns, by name, the methods of a class and its supertypes that are not overridden."""
+        index = self._inherited.get(type_)
+        if index is None:
+            index = self._inherited[type_] = {}
+            seen: set[tuple[str, str]] = set()
+            for each in self._lookup_order(type_):
+                for method, name, descriptor, _ in self._described_methods(each):
                     if (name, descriptor) not in seen:
                         seen.add((name, descriptor))
-                        yield method
+                        index.setdefault(name, []).append(method)
+        return index
 
     def inherited_fields(self, type_: int, names: Collection[str]) -> Iterator[int]:
         """Yields the fields to which references of these names resolve (JVMS 5.4.3.2)."""
-        seen: set[str] = set()
-        for each in self._lookup_order(type_) if type_ >= 0 else ():
-            for field, *_ in _named(self._declared_fields(each), names):
-                name = self.program.name_of_field(field)[1]
-                if name not in seen:
-                    seen.add(name)
-                    yield field
+        if type_ >= 0:
+            index = self._inherited_fields.get(type_)
+            if index is None:
+                index = self._inherited_fields[type_] = {}
+                for each in self._lookup_order(type_):
+                    for name, (field, *_) in self._declared_fields(each).items():
+                        index.setdefault(name, field)
+            yield from _named(index, names)
 
     def constructors(self, type_: int, declared: bool) -> Iterator[int]:
         """Yields the constructors that `get[Declared]Constructor(…)` may find, whatever the parameters."""
@@ -167,10 +189,12 @@ class Members:
         return found
 
     def listed(self, type_: int, sort: str, declared: bool) -> Iterator[int]:
-        """Yields what `get[Declared]Methods`, `…Constructors` or `…Fields` lists, as `sort` says."""
+        """Yields what `get[Declared]Methods`, `…Constructors` or `…Fields` lists, or the accessors of a record, as `sort` says."""
         if type_ < 0:
             return
-        if sort == "constructor":
+        if sort == "accessor":
+            yield from self._accessors(type_)
+        elif sort == "constructor":
             yield from self.constructors(type_, declared)
         elif sort == "method":
             for name, methods in self.methods_by_name(type_, declared).items():
@@ -178,6 +202,15 @@ class Members:
         else:
             for found in self.fields_by_name(type_, declared).values():
                 yield from found
+
+    def _accessors(self, type_: int) -> Iterator[int]:
+        """Yields the accessors of a record: its fields that aren't static are its components (JLS 8.10.3)."""
+        program = self.program
+        if program.superclass_of(type_) != program.type_named(RECORD):
+            return
+        for _, name, descriptor, flags in program.described_fields(type_):
+            if not flags & ACC_STATIC and (method := program.method_of(type_, name, f"(){descriptor}")) >= 0:
+                yield method
 
     def fields(self, type_: int, names: Collection[str], declared: bool) -> Iterator[int]:
         """Yields the fields that `get[Declared]Field(name)` finds for `names` (JVMS 5.4.3.2 for the public ones)."""

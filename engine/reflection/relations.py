@@ -124,7 +124,10 @@ class GetMember(NamedTuple):
 
 
 class ListMembers(NamedTuple):
-    """Holds if `site` asks the class at `receiver` for all its members of a sort; `sort` and `declared` as in GetMember."""
+    """Holds if `site` asks the class at `receiver` for all its members of a sort; `sort` and `declared` as in GetMember.
+
+    `sort` is `accessor` for the components of a record.
+    """
 
     site: CallSite
     sort: str
@@ -148,7 +151,10 @@ class ParameterVariable(NamedTuple):
 
 
 class RelatedCall(NamedTuple):
-    """Holds if `site` asks the class or member at `receiver` for classes: its `superclass` or `parameters`, as `sort` says."""
+    """Holds if `site` asks the class or member at `receiver` for classes: its `superclass` or `parameters`, as `sort` says.
+
+    Or a component of a record for its `accessor`.
+    """
 
     site: CallSite
     sort: str

@@ -169,12 +169,25 @@ def test_c08_an_attribute_that_is_too_short_or_too_long(name: str, length: int) 
         ("InnerClasses", struct.pack(">HHHHH", 1, 999, 0, 0, 0)),
         ("EnclosingMethod", bytes(3)),
         ("EnclosingMethod", struct.pack(">HH", 999, 0)),
+        ("PermittedSubclasses", bytes(1)),
+        ("PermittedSubclasses", struct.pack(">HH", 2, 1)),
+        ("PermittedSubclasses", struct.pack(">HH", 1, 999)),
     ],
 )
 def test_c08_a_class_stays_whatever_it_says_to_stand_in(name: str, content: bytes) -> None:
     unit = unit_of(RawClass(attributes=[(name, content)]))
     assert len(codes(unit)) == 1
     assert (kinds(unit), len(unit.class_type), unit.class_enclosing.tolist()) == ([LOST], 1, [-1])
+
+
+@pytest.mark.parametrize("content", [b"", bytes(1), struct.pack(">HHH", 1, 1, 1), struct.pack(">HH", 1, 999)])
+def test_c08_a_method_stays_whatever_it_says_to_throw(content: bytes) -> None:
+    raw = RawClass()
+    code = raw.attribute("Code", struct.pack(">HHI", 0, 0, 1) + RETURN + bytes(4))
+    raw.methods.append(raw.member(STATIC, "m", "()V", code, raw.attribute("Exceptions", content)))
+    unit = unit_of(raw)
+    assert (len(codes(unit)), kinds(unit)) == (1, [LOST])
+    assert (unit.method_code.tolist(), unit.method_exceptions.tolist()) == ([1], [])
 
 
 # --- code

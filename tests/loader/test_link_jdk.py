@@ -20,6 +20,7 @@ from tests.loader.library import library
 
 _BATCH = 2000
 _NESTING = """
+import java.lang.reflect.Executable;
 import java.net.URI;
 import java.nio.file.*;
 import java.util.*;
@@ -42,9 +43,23 @@ public class Nesting {
                     members.add(name(each));
                 }
                 System.out.println(String.join(" ", name(type), name(type.getDeclaringClass()),
-                    name(type.getEnclosingClass()), name(type.getNestHost()), String.join(",", members)));
+                    name(type.getEnclosingClass()), name(type.getNestHost()), String.join(",", members),
+                    names(type.getNestMembers()), names(type.getPermittedSubclasses()), names(thrown(type))));
             }
         }
+    }
+
+    static String names(Class<?>... types) {
+        TreeSet<String> names = new TreeSet<>();
+        for (Class<?> each : types == null ? new Class<?>[0] : types) {
+            names.add(name(each));
+        }
+        return String.join(",", names);
+    }
+
+    static Class<?>[] thrown(Class<?> type) {
+        Stream<Executable> members = Stream.of(type.getDeclaredMethods(), type.getDeclaredConstructors()).flatMap(Stream::of);
+        return members.flatMap(each -> Stream.of(each.getExceptionTypes())).toArray(Class<?>[]::new);
     }
 }
 """
@@ -129,8 +144,16 @@ def test_classes_stand_in_each_other_as_a_jvm_has_it(library: LinkedProgram, tmp
     assert len(rows) > 5_000
     asked = (library.declaring_class_of, library.enclosing_class_of, library.nest_host_of)
     for type_, *expected in rows:
-        members = sorted(shown[each] for each in library.member_classes_of(names[type_]))
-        assert [*(shown[each(names[type_])] for each in asked), ",".join(members)] == expected, type_
+        id_ = names[type_]
+        thrown = (each for method in library.methods_of(id_) for each in library.exceptions_of(method))
+        listed = (
+            library.member_classes_of(id_),
+            library.nest_members_of(id_),
+            library.permitted_subclasses_of(id_),
+            thrown,
+        )
+        names_of = (",".join(sorted({library.name_of_type(each) for each in some})) for some in listed)
+        assert [*(shown[each(id_)] for each in asked), *names_of] == expected, type_
 
 
 @pytest.mark.slow
