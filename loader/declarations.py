@@ -1,4 +1,4 @@
-"""Providers of services and values of annotations, over all parts of a program."""
+"""Providers of services, values of annotations and exceptions of methods, over all parts of a program."""
 
 from __future__ import annotations
 
@@ -55,6 +55,18 @@ class Declarations:
             for service, provider, in_module in zip(*rows, unit.service_module.tolist(), strict=True):
                 found[service].append((provider, bool(in_module)))
         return found
+
+    def exceptions_of(self, method: int) -> list[int]:
+        """Returns the exceptions that `method` declares, of those that are there."""
+        types, methods = self._linkage.types, self._linkage.methods
+        methods.enter()
+        which, row = int(methods.part.view[method]), int(methods.row.view[method])
+        if which < 0:
+            return []
+        part = self._parts[which]
+        at = part.unit.method_exceptions_at
+        names = part.type_names(part.unit.method_exceptions[at[row] : at[row + 1]])
+        return [each for each in map(types.defined, names) if each >= 0]
 
     def is_encapsulated(self, type_: int) -> bool:
         """Returns whether code outside the JDK can't make objects of a class of the JDK: its module keeps it to itself.

@@ -162,7 +162,7 @@ class LinkedProgram:
         return self._methods.flags_of(method)
 
     def exceptions_of(self, method: int) -> Sequence[int]:
-        return self._methods.exceptions_of(method)
+        return self._declarations.exceptions_of(method)
 
     def signature_of(self, method: int) -> int:
         self._methods.enter()

@@ -143,17 +143,6 @@ class Methods:
             found = self._names[method] = self.declaring_type(method), name, descriptor
         return found
 
-    def exceptions_of(self, method: int) -> list[int]:
-        """Returns the exceptions that `method` declares, of those that are there."""
-        self.enter()
-        which, row = int(self.part.view[method]), int(self.row.view[method])
-        if which < 0:
-            return []
-        part = self.types.classes.parts[which]
-        at = part.unit.method_exceptions_at
-        names = part.type_names(part.unit.method_exceptions[at[row] : at[row + 1]])
-        return [each for each in map(self.types.defined, names) if each >= 0]
-
     # --- entering
     def enter(self) -> None:
         """Enters the methods of the types that got an id since the last time."""
