@@ -136,9 +136,9 @@ class Reflection:
         self._takes: dict[int, frozenset[Any]] = {}  # by operand, what the rules are to see of it
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
         self._outside: dict[int, int] = {}
-        self._bound: dict[int, int] = {}  # by operand, where the objects are whose class it is (`bind`)
         self._operand: dict[int, int] = {}  # the other way
         self._feeds: dict[int, set[int]] = defaultdict(set)
+        self._bound: dict[int, int] = {}  # by operand, where the objects are whose class it is (`bind`)
         # Of what the program hands to the JDK, the rules that act on it run the initialisers; so they do of all for
         # which there are handles.
         self._closed: set[int] = set()
@@ -710,8 +710,7 @@ class Reflection:
             met[types] = 0
             types = np.concatenate((types, np.flatnonzero(met).astype(np.int32)))
             self._classes[site] = objects.size, types
-            standing = np.array(self._effects.standing, np.int32)
-            if (objects[np.minimum(objects.searchsorted(standing), objects.size - 1)] == standing).any():
+            if np.isin(objects, self._effects.standing).any():
                 self._asks_standing.add(site)
         return types
 

@@ -10,6 +10,7 @@ from cypher.program import ACC_STATIC, JDK, PUBLIC
 from cypher.schema import NONE
 from loader.expansion import Linkage
 from loader.names import CONSTRUCTOR, OBJECT, reference_name
+from loader.nests import defined
 from loader.part import Part
 from loader.texts import Texts
 from loader.unit import CLASS
@@ -58,7 +59,7 @@ class Declarations:
 
     def exceptions_of(self, method: int) -> list[int]:
         """Returns the exceptions that `method` declares, of those that are there."""
-        types, methods = self._linkage.types, self._linkage.methods
+        methods = self._linkage.methods
         methods.enter()
         which, row = int(methods.part.view[method]), int(methods.row.view[method])
         if which < 0:
@@ -66,7 +67,7 @@ class Declarations:
         part = self._parts[which]
         at = part.unit.method_exceptions_at
         names = part.type_names(part.unit.method_exceptions[at[row] : at[row + 1]])
-        return [each for each in map(types.defined, names) if each >= 0]
+        return defined(self._linkage.types, names)
 
     def is_encapsulated(self, type_: int) -> bool:
         """Returns whether code outside the JDK can't make objects of a class of the JDK: its module keeps it to itself.
@@ -111,8 +112,8 @@ class Declarations:
     def annotation_values(self, annotation: int, element: str) -> tuple[list[int], list[int]]:
         """Returns the types, and the texts, that annotations of a type anywhere give to an element."""
         classes, texts = self._values.get((self._linkage.types.names[annotation], element), ([], []))
-        types = [self._linkage.types.defined(name) for name in dict.fromkeys(classes)]
-        return [each for each in types if each >= 0], [self._texts.of(each) for each in dict.fromkeys(texts)]
+        types = defined(self._linkage.types, dict.fromkeys(classes))
+        return types, [self._texts.of(each) for each in dict.fromkeys(texts)]
 
     @cached_property
     def _values(self) -> dict[tuple[str, str], tuple[list[str], list[str]]]:

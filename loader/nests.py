@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from cypher.schema import NONE, Int32
+from collections.abc import Iterable
+
+from cypher.schema import NONE
 from loader.hierarchy import Types
 from loader.part import Part
+
+
+def defined(types: Types, names: Iterable[str]) -> list[int]:
+    """Returns the types of these names, of those that are there."""
+    return [each for each in map(types.defined, names) if each >= 0]
 
 
 class Nests:
@@ -42,7 +49,7 @@ class Nests:
             return [type_]
         part, row = where
         members = part.unit.class_type[part.unit.class_host == part.unit.class_type[row]]
-        return [host, *self._defined(part, members)]
+        return [host, *defined(self._types, part.type_names(members))]
 
     def _listed(self, column: str, type_: int) -> list[int]:
         where = self._where(type_)
@@ -50,10 +57,8 @@ class Nests:
             return []
         part, row = where
         at = getattr(part.unit, f"{column}_at")
-        return self._defined(part, getattr(part.unit, column)[at[row] : at[row + 1]])
-
-    def _defined(self, part: Part, references: Int32) -> list[int]:
-        return [each for each in map(self._types.defined, part.type_names(references)) if each >= 0]
+        names = part.type_names(getattr(part.unit, column)[at[row] : at[row + 1]])
+        return defined(self._types, names)
 
     def _at(self, column: str, type_: int) -> int:
         where = self._where(type_)

@@ -94,6 +94,7 @@ def handle_candidates(
 
     handleCandidate(i, m) :- calls(i, "Lookup.findStatic"), actual(i, 1, v), points-to(v, c), classObject(c, t),
                              actual(i, 2, w), points-to(w, s), member(t, s, m).
+                             Likewise `Lookup.bind`, of the class t of its receiver.
     """
     for site, found in joined(sites, classes, receiver="pointer"):
         if site.kind == NEW:

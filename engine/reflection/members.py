@@ -166,7 +166,7 @@ def listed_methods(
     """Finds what `get[Declared]Methods` and `get[Declared]Constructors` list, and the accessors of record components.
 
     methodObject(h, m) :- calls(i, "Class.getMethods"), freshi2h(i, h), actual(i, 0, v), points-to(v, c),
-                          classObject(c, t), method(t, m).
+                          classObject(c, t), method(t, m).   Likewise `getRecordComponents`, with accessor(t, m).
     """
     for site, found in joined(sites, classes, receiver="pointer"):
         if site.sort != "field":

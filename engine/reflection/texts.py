@@ -41,7 +41,7 @@ def name_of_member(
     """Returns the names of methods and fields as if they were constants; that of a constructor is its class's.
 
     textObject(i, s) :- calls(i, "Method.getName"), actual(i, 0, v), points-to(v, h), methodObject(h, m), name(m, s).
-                        Likewise `Field.getName` and `Constructor.getName`.
+                        Likewise `Field.getName` and `Constructor.getName`; `RecordComponent.getName`, of its accessor.
     """
     for site, method in joined(sites, methods, receiver="pointer"):
         declaring, name, _ = program.name_of_method(method.method)

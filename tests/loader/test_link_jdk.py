@@ -38,12 +38,8 @@ public class Nesting {
                     continue;
                 }
                 Class<?> type = Class.forName(entry.replace(".class", "").replace('/', '.'), false, null);
-                TreeSet<String> members = new TreeSet<>();
-                for (Class<?> each : type.getDeclaredClasses()) {
-                    members.add(name(each));
-                }
                 System.out.println(String.join(" ", name(type), name(type.getDeclaringClass()),
-                    name(type.getEnclosingClass()), name(type.getNestHost()), String.join(",", members),
+                    name(type.getEnclosingClass()), name(type.getNestHost()), names(type.getDeclaredClasses()),
                     names(type.getNestMembers()), names(type.getPermittedSubclasses()), names(thrown(type))));
             }
         }
