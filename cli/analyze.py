@@ -84,6 +84,7 @@ def _asked(job: Job, inputs: Inputs) -> dict[str, Any]:
         "library": job.library,
         "entries": list(job.entries),
         "release": inputs.release,
+        "addOpens": list(job.add_opens),
         "solver": job.solver,
         "scope": job.scope,
         "without": list(job.without),

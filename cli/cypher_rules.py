@@ -89,6 +89,8 @@ class Mentioned:
                     yield from self._found(each, sort, declared)
             case rel.MethodAt(method=method) | rel.Candidate(method=method):
                 yield from self._method(method)
+            case rel.FieldAt(field=field):
+                yield from self._field(field)
             case rel.NewInstanceCall(site=site) | rel.ConstructorCall(site=site):
                 self._makers.add(site)
                 for each in self._casts[site]:
@@ -116,6 +118,7 @@ class Mentioned:
         if self._is_new("constructor", type_):
             constructor = default_constructor(self._program, type_)
             if constructor >= 0:
+                yield from self._method(constructor)
                 yield "DefaultConstructor", (type_, constructor)
 
     def _subtypes(self, type_: int) -> Rows:
@@ -148,10 +151,12 @@ class Mentioned:
             declaring, name, descriptor = self._program.name_of_method(method)
             parameters = parameter_descriptors(descriptor)
             creates = name == "<init>" and instantiable(self._program, declaring)
-            yield "NamedMethod", (method, visible(name), len(parameters), creates)
+            closed = not self._members.may_use_method(method)
+            yield "NamedMethod", (method, visible(name), len(parameters), creates, closed)
             for place, each in enumerate(parameters):
                 yield "ParameterType", (method, place, class_of_descriptor(self._program, each) & _NONE)
 
     def _field(self, field: int) -> Rows:
         if self._is_new("field", field):
-            yield "NamedField", (field, visible(self._program.name_of_field(field)[1]))
+            closed = not self._members.may_use_field(field)
+            yield "NamedField", (field, visible(self._program.name_of_field(field)[1]), closed)

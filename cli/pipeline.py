@@ -31,6 +31,7 @@ from engine.solver import Solver, Statistics
 from loader import maven
 from loader.archives import Inputs, open_inputs
 from loader.containers import APPLICATION
+from loader.declared import packages_in
 from loader.jdk import Jdk, find_jdk
 from loader.link import LinkedProgram, link
 from loader.source import InputError
@@ -44,7 +45,7 @@ MakeSolver: TypeAlias = Callable[[int, int], Solver]
 class Job:
     """What is to be analysed, and how. `timeout` is in seconds, `max_memory` in bytes, `without` switches off.
 
-    `server` is that of the solver `cypher`.
+    `server` is that of the solver `cypher`; `add_opens` are packages with their modules, as `java` takes them.
     """
 
     inputs: Sequence[str]
@@ -63,6 +64,7 @@ class Job:
     scope: str = PROGRAM
     specification: Path | None = None
     server: Place = MANAGED
+    add_opens: Sequence[str] = ()
 
 
 @dataclass
@@ -239,7 +241,8 @@ def _read(job: Job, progress: Progress, jdk: Jdk, inputs: Inputs) -> _Loaded:
 def _link(job: Job, loaded: _Loaded) -> tuple[LinkedProgram, Entries, list[str]]:
     """Returns the program, where it starts, and the classes whose `main` does. Raises `Failure`."""
     roles = ((each.role, each.label) for each in loaded.inputs.archives)
-    program = link([(unit, *role) for unit, role in zip(loaded.units, roles, strict=True)])
+    opened = packages_in(" ".join(each.partition("=")[0] for each in job.add_opens))
+    program = link([(unit, *role) for unit, role in zip(loaded.units, roles, strict=True)], opened)
     if program.type_named("java/lang/Object") < 0:
         text = "the class library has no java.lang.Object: name a JDK with --jdk"
         raise Failure(Exit.NO_INPUT, text, [*loaded.diagnostics, *program.diagnostics])

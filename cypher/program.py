@@ -107,6 +107,9 @@ class Program(Protocol):
     def is_encapsulated(self, type_: int) -> bool:
         """Returns whether only the JDK can make objects of a class of it, because its module keeps it to itself."""
 
+    def is_inaccessible(self, type_: int, flags: int) -> bool:
+        """Returns whether only the JDK can use a member of `type_`, with these access flags, by reflection."""
+
     def supertypes_of(self, type_: int) -> frozenset[int]:
         """Returns all supertypes, `type_` included."""
 

@@ -77,23 +77,23 @@ ROWS: dict[str, LiteralString] = {
         "UNWIND $rows AS row MERGE (a:SolverOperand {key: $base + row[1]}) MERGE (b:SolverReflective {key: $base + row[0]}) "
         "CREATE (a)-[:SOLVER_FOR_NAME {initialises: row[2], round: $round}]->(b)"
     ),
-    # (site, pointer)
+    # (site, pointer, whether it may use what is accessible to the JDK only)
     "NewInstanceCall": (
         "UNWIND $rows AS row MERGE (a:SolverOperand {key: $base + row[1]}) MERGE (b:SolverReflective {key: $base + row[0]}) "
-        "CREATE (a)-[:SOLVER_NEW_INSTANCE_CALL {round: $round}]->(b)"
+        "CREATE (a)-[:SOLVER_NEW_INSTANCE_CALL {trusted: row[2], round: $round}]->(b)"
     ),
     "ConstructorCall": (
         "UNWIND $rows AS row MERGE (a:SolverOperand {key: $base + row[1]}) MERGE (b:SolverReflective {key: $base + row[0]}) "
-        "CREATE (a)-[:SOLVER_CONSTRUCTOR_CALL {round: $round}]->(b)"
+        "CREATE (a)-[:SOLVER_CONSTRUCTOR_CALL {trusted: row[2], round: $round}]->(b)"
     ),
     "InvokeCall": (
         "UNWIND $rows AS row MERGE (a:SolverOperand {key: $base + row[1]}) MERGE (b:SolverReflective {key: $base + row[0]}) "
-        "CREATE (a)-[:SOLVER_INVOKE_CALL {round: $round}]->(b)"
+        "CREATE (a)-[:SOLVER_INVOKE_CALL {trusted: row[2], round: $round}]->(b)"
     ),
-    # (site, pointer, whether it writes)
+    # (site, pointer, whether it writes, whether it may use what is accessible to the JDK only)
     "FieldCall": (
         "UNWIND $rows AS row MERGE (a:SolverOperand {key: $base + row[1]}) MERGE (b:SolverReflective {key: $base + row[0]}) "
-        "CREATE (a)-[:SOLVER_FIELD_CALL {writes: row[2], round: $round}]->(b)"
+        "CREATE (a)-[:SOLVER_FIELD_CALL {writes: row[2], trusted: row[3], round: $round}]->(b)"
     ),
     # (site, type, whether it is in the JDK's code)
     "ResultCast": (
@@ -172,10 +172,11 @@ ROWS: dict[str, LiteralString] = {
         "UNWIND $rows AS row MERGE (a:SolverNamedClass {key: $base + row[0]}) MERGE (b:SolverNamedClass {key: $base + row[1]}) "
         "CREATE (a)-[:SOLVER_CONCRETE_SUBTYPE ]->(b)"
     ),
-    # (method, name, number of parameters, whether it is a constructor of a type that can be instantiated)
+    # (method, name, number of parameters, whether it is a constructor of a type that can be instantiated, whether it is
+    # accessible to the JDK only)
     "NamedMethod": (
         "UNWIND $rows AS row MERGE (m:SolverNamedMethod {key: $base + row[0]}) "
-        "SET m.name = row[1], m.length = row[2], m.creates = row[3]"
+        "SET m.name = row[1], m.length = row[2], m.creates = row[3], m.inaccessible = row[4]"
     ),
     # (method, place, type)
     "ParameterType": (
@@ -196,8 +197,10 @@ ROWS: dict[str, LiteralString] = {
         "UNWIND $rows AS row MERGE (a:SolverNamedClass {key: $base + row[0]}) MERGE (b:SolverNamedField {key: $base + row[2]}) "
         "CREATE (a)-[:SOLVER_FINDS_FIELD {declared: row[1]}]->(b)"
     ),
-    # (field, name)
-    "NamedField": "UNWIND $rows AS row MERGE (f:SolverNamedField {key: $base + row[0]}) SET f.name = row[1]",
+    # (field, name, whether it is accessible to the JDK only)
+    "NamedField": (
+        "UNWIND $rows AS row MERGE (f:SolverNamedField {key: $base + row[0]}) SET f.name = row[1], f.inaccessible = row[2]"
+    ),
 }
 
 # What was derived in the last round, by relation.

@@ -104,8 +104,8 @@ class Reflection:
         self._constraints = constraints
         self._receivers = models.receivers
         self._program = constraints.program
-        rules, members = modes.rules_in(mode), Members(self._program)
-        known = {"program": self._program, "members": members}
+        rules, self.members = modes.rules_in(mode), Members(self._program)
+        known = {"program": self._program, "members": self.members}
         self.rules = Rules(rules, known, applier(self._program, rules))
         self._mode = mode
         self._effects = Effects(constraints)
@@ -113,7 +113,7 @@ class Reflection:
         library = LibraryEffects(constraints, self._effects, models.on_body)
         self.on_derived = self._effects.by_head | self.handles.by_head | library.by_head
         self.sites = self._effects.sites
-        self.specified = Specified(constraints, self.rules, members, specification)
+        self.specified = Specified(constraints, self.rules, self.members, specification)
         self.derivations: list[Derivation] = []
         self._watched: set[int] = set()
         self._confined = constraints.confined
@@ -292,6 +292,7 @@ class Reflection:
         for position in (each.subject, each.named):
             if position >= 0:
                 self._ask(call.argument(position), call.method, types[position])
+        trusted = int(each.owner not in api.CHECKING or self._confined.covers_one(call.method))
         self.specified.enter(each, call)
         if each.role == api.FOR_NAME:
             add({rel.ForName: [rel.ForName(site, named, int(each.initialises))]})
@@ -320,13 +321,13 @@ class Reflection:
             self._ask(few, call.method, CLASS)
             add({rel.ArrayCall: [rel.ArrayCall(site, subject, few, many)]})
         elif each.role == api.CLASS_NEW:
-            add({rel.NewInstanceCall: [rel.NewInstanceCall(site, subject)]})
+            add({rel.NewInstanceCall: [rel.NewInstanceCall(site, subject, trusted)]})
         elif each.role == api.CONSTRUCTOR_NEW:
-            add({rel.ConstructorCall: [rel.ConstructorCall(site, subject)]})
+            add({rel.ConstructorCall: [rel.ConstructorCall(site, subject, trusted)]})
         elif each.role == api.INVOKE:
-            add({rel.InvokeCall: [rel.InvokeCall(site, subject)]})
+            add({rel.InvokeCall: [rel.InvokeCall(site, subject, trusted)]})
         elif each.role in (api.FIELD_GET, api.FIELD_SET):
-            add({rel.FieldCall: [rel.FieldCall(site, subject, int(each.role == api.FIELD_SET))]})
+            add({rel.FieldCall: [rel.FieldCall(site, subject, int(each.role == api.FIELD_SET), trusted)]})
         elif each.role in _LIBRARY:
             self._enter_library(each, call, subject, named)
         else:

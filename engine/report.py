@@ -7,14 +7,16 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
+from cypher.program import Program
 from cypher.schema import NONE, Int32
 from engine import heap
 from engine.bounded import LISTED_IN_ALL
 from engine.constraints import STRING, Constraints
 from engine.models import SiteCall
-from engine.openness import Openness, operands
+from engine.openness import SUBJECT, Openness, operands
 from engine.reflection import api
 from engine.reflection import relations as rel
+from engine.reflection.actions import default_constructor
 from engine.reflection.api import Api
 from engine.reflective import Reflection
 from engine.result import PARTIAL, RESOLVED, UNRESOLVED, NameSource, ReflectiveSite, Target
@@ -95,13 +97,24 @@ def _report_site(
             sources += at
             if is_open and not openness.settles(site, operand):
                 unknown.append(operand)
-        reason = _reason(constraints, each, pointers, unknown, bool(found))
+        reason = _reason(constraints, reflection, each, pointers, unknown, bool(found))
         if unknown:
             status = PARTIAL if found else UNRESOLVED
         else:
             assumes = openness.leans_on(site)
     name = f"{each.owner.replace('/', '.')}.{each.name}"
     return ReflectiveSite(site, name, each.role, status, reason, found, tuple(sources), pointers, assumes)
+
+
+def _is_refused(program: Program, reflection: Reflection, each: Api, pointers: dict[str, int]) -> bool:
+    """Returns whether members come to a call that only the JDK may use."""
+    rows_of, members, at = reflection.rules.tables, reflection.members, pointers.get(SUBJECT, NONE)
+    if each.role == api.CLASS_NEW:
+        made = (default_constructor(program, row.type) for row in rows_of[rel.ClassAt].where(pointer=at))
+        return not all(members.may_use_method(method) for method in made if method >= 0)
+    if each.role in (api.FIELD_GET, api.FIELD_SET):
+        return not all(members.may_use_field(row.field) for row in rows_of[rel.FieldAt].where(pointer=at))
+    return not all(members.may_use_method(row.method) for row in rows_of[rel.MethodAt].where(pointer=at))
 
 
 def _sources(
@@ -154,8 +167,9 @@ def _is_generic(constraints: Constraints, objects: Int32) -> bool:
 
 
 def _reason(
-    constraints: Constraints, each: Api, pointers: dict[str, int], unknown: Collection[str], found: bool
-) -> str:
+    constraints: Constraints, reflection: Reflection, each: Api, pointers: dict[str, int], unknown: Collection[str],
+    found: bool,
+) -> str:  # fmt: skip
     """Returns why a site has no target, or not all; `unknown` are the operands of which that is not known."""
     if unknown:
         if each.role != api.GET_MEMBER:
@@ -170,4 +184,6 @@ def _reason(
     ]
     if empty:
         return f"no-{empty[0]}-arrives"
+    if each.owner in api.CHECKING and _is_refused(constraints.program, reflection, each, pointers):
+        return "inaccessible"
     return ABSENT_REASONS.get(each.role, "nothing-to-act-on")

@@ -33,7 +33,8 @@ _CALLS: dict[str, Any] = {
 class Specified:
     """`operands` has those of each reflective call of which a user has said what they are; `answered` are other calls.
 
-    What comes to an operand besides stays there: a specification adds targets, and never takes any. `names` are the rows
+    What comes to an operand besides stays there: a specification adds targets, and never takes any; members that it
+    names are used, whoever may do so. `names` are the rows
     for names at reflective calls.
     """
 
@@ -94,14 +95,14 @@ class Specified:
             yield rel.ListMembers(site, each.sort, int(each.declared), operand)
             yield from self._class_at(operand, text)
         elif each.role == api.CLASS_NEW:
-            yield rel.NewInstanceCall(site, operand)
+            yield rel.NewInstanceCall(site, operand, 1)
             yield from self._class_at(operand, text)
         elif each.role in _CALLS:
-            yield _CALLS[each.role](site, operand)
+            yield _CALLS[each.role](site, operand, 1)
             member = text if each.role == api.INVOKE else f"{text}.<init>"
             yield from self._members_at(operand, member, fields=False)
         else:
-            yield rel.FieldCall(site, operand, int(each.role == api.FIELD_SET))
+            yield rel.FieldCall(site, operand, int(each.role == api.FIELD_SET), 1)
             yield from self._members_at(operand, text, fields=True)
 
     def _class_at(self, operand: Any, text: str) -> Iterator[rel.ClassAt]:

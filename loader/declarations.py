@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 
-from cypher.program import ACC_STATIC, JDK, PUBLIC
+from cypher.program import ACC_STATIC, JDK, PROTECTED, PUBLIC
 from cypher.schema import NONE
 from loader.expansion import Linkage
 from loader.names import CONSTRUCTOR, OBJECT, reference_name
@@ -23,8 +23,8 @@ _LANG = OBJECT.rpartition("/")[0]
 class Declarations:
     """Answers for what is declared beside code (see `loader.declared`)."""
 
-    def __init__(self, linkage: Linkage, parts: Sequence[Part], texts: Texts) -> None:
-        self._linkage, self._parts, self._texts = linkage, parts, texts
+    def __init__(self, linkage: Linkage, parts: Sequence[Part], texts: Texts, opened: Sequence[str]) -> None:
+        self._linkage, self._parts, self._texts, self._asked = linkage, parts, texts, frozenset(opened)
 
     def providers_of(self, service: int) -> list[int]:
         """Returns what makes the providers of a service (`ServiceLoader`): constructors and provider methods."""
@@ -74,16 +74,26 @@ class Declarations:
 
         A package must be opened or, for a public class, exported (JLS 7.7). Before JDK 16, such code may do so.
         """
+        flags = self._linkage.types.flags[type_]
+        package = self._package_of_closed(type_)
+        return bool(package) and (package not in self._exported or not flags & PUBLIC)
+
+    def is_inaccessible(self, type_: int, flags: int) -> bool:
+        """Returns whether code outside the JDK can't use a member of a class, with these access flags, by reflection.
+
+        That is one of a class that is encapsulated, or neither public nor protected: `setAccessible` refuses (JEP 396).
+        """
+        return self.is_encapsulated(type_) or (
+            not flags & (PUBLIC | PROTECTED) and bool(self._package_of_closed(type_))
+        )
+
+    def _package_of_closed(self, type_: int) -> str:
+        """Returns the package of a class of the JDK that is not open to other code, "" for other classes."""
         types = self._linkage.types
+        if not types.flags[type_] & JDK or types.number[type_] < 0 or not self._is_closed:
+            return ""
         package = types.names[type_].rpartition("/")[0]
-        if (
-            not types.flags[type_] & JDK
-            or types.number[type_] < 0
-            or not self._is_closed
-            or package in self._opened
-        ):
-            return False
-        return package not in self._exported or not types.flags[type_] & PUBLIC
+        return "" if package in self._opened else package
 
     @cached_property
     def _is_closed(self) -> bool:
@@ -96,7 +106,7 @@ class Declarations:
 
     @cached_property
     def _opened(self) -> frozenset[str]:
-        return self._packages(opened=True)
+        return self._packages(opened=True) | self._asked
 
     @cached_property
     def _exported(self) -> frozenset[str]:

@@ -36,8 +36,8 @@ _BEFORE_JAVA = 44  # class files of Java n have version 44 + n (JVMS 4.1)
 class LinkedProgram:
     """A program over units; each method is documented in `cypher.program.Program`."""
 
-    def __init__(self, parts: Sequence[Part], archives: Sequence[Archive]) -> None:
-        self._parts = parts
+    def __init__(self, parts: Sequence[Part], archives: Sequence[Archive], opened: Sequence[str]) -> None:
+        self._parts, self._opened = parts, opened
         self._classes = Classes(parts, archives)
         types, signatures = Types(self._classes), Signatures()
         methods, fields = Methods(types, signatures), Fields(types)
@@ -45,7 +45,7 @@ class LinkedProgram:
         self._types, self._methods, self._fields = types, methods, fields
         self._texts = Texts(parts, self._classes)
         self._dynamics = Dynamics(self._linkage, self._texts)
-        self._declarations = Declarations(self._linkage, parts, self._texts)
+        self._declarations = Declarations(self._linkage, parts, self._texts, opened)
         self._nests = Nests(types)
         self._bodies = Bodies(self._linkage, parts, self._texts, self._dynamics)
         self._subclasses: Subclasses | None = None
@@ -94,6 +94,9 @@ class LinkedProgram:
 
     def is_encapsulated(self, type_: int) -> bool:
         return self._declarations.is_encapsulated(type_)
+
+    def is_inaccessible(self, type_: int, flags: int) -> bool:
+        return self._declarations.is_inaccessible(type_, flags)
 
     def supertypes_of(self, type_: int) -> frozenset[int]:
         return frozenset(self._types.supertypes[type_])
@@ -226,7 +229,9 @@ class LinkedProgram:
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """What linking found wrong so far; what translating found is in the units."""
-        found = [*self._newer_classes(), *self._types.diagnostics, *self._dynamics.diagnostics]
+        found = [
+            *self._newer_classes(), *self._absent_packages(), *self._types.diagnostics, *self._dynamics.diagnostics,
+        ]  # fmt: skip
         for archive, group in groupby(sorted(self._missing_members()), lambda each: each[0]):
             names = [name for _, name in group]
             text = f"missing members that the program refers to ({len(names):,}): {listed(names)}"
@@ -250,6 +255,14 @@ class LinkedProgram:
                 f"than the JDK's ({limit - _BEFORE_JAVA}), whose JVM refuses them"
             )
             yield Diagnostic("CLS-NEWER", "warning", text, "none", archives[number].label)
+
+    def _absent_packages(self) -> Iterator[Diagnostic]:
+        """Yields a diagnostic for each package that is to be opened and has no class."""
+        known = {name.rpartition("/")[0] for name in self._classes.names} if self._opened else set()
+        for package in self._opened:
+            if package not in known:
+                text = f"there is no class in package {package.replace('/', '.')}, which is to be opened"
+                yield Diagnostic("HIE-PACKAGE", "warning", text)
 
     def _missing_members(self) -> Iterator[tuple[str, str]]:
         """Yields (archive, name) of the members that the program refers to and their classes, all known, lack."""
@@ -339,9 +352,10 @@ class LinkedProgram:
         return self._types.is_missing(type_)
 
 
-def link(units: Sequence[tuple[Unit, str, str]]) -> LinkedProgram:
+def link(units: Sequence[tuple[Unit, str, str]], opened: Sequence[str] = ()) -> LinkedProgram:
     """Returns the program of (unit, role, label), in the order of the class path, the JDK first.
 
+    The packages `opened`, by internal names, are open to reflection besides those that modules and manifests open.
     A role is `jdk`, `application` or `library`; a label is what people call the archive. The first unit is
     used as it is, the others, which should be small beside it, are copied together.
     """
@@ -353,4 +367,4 @@ def link(units: Sequence[tuple[Unit, str, str]]) -> LinkedProgram:
             sizes = [len(unit.class_type) for unit in chosen]
             archive = np.repeat(np.arange(start, end, dtype=np.int32), sizes)
             parts.append(Part(combine(chosen), archive))
-    return LinkedProgram(parts, archives)
+    return LinkedProgram(parts, archives, opened)

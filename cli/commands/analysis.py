@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -68,6 +69,12 @@ def analyze(
     ] = None,
     jdk: JdkOption = None,
     release: ReleaseOption = None,
+    add_opens: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE/PACKAGE", help="Open to reflection, as `java` is told; may be repeated."
+        ),
+    ] = None,
     mode: Annotated[
         str | None,
         typer.Option(
@@ -144,6 +151,9 @@ def analyze(
     for feature in without or ():
         if feature not in SWITCHES:
             raise usage(f"there is no feature {feature}: choose {', '.join(SWITCHES)}")
+    for opened in add_opens or ():
+        if not re.fullmatch(r"[\w.]+/[\w.$]+(=[\w.,-]+)?", opened):
+            raise usage(f"--add-opens {opened}: expected MODULE/PACKAGE, as in java.base/java.lang")
     if solver is SolverName.CYPHER and scope is not Scope.APPLICATION:
         raise usage(
             "--solver cypher is for --scope application: a server can't hold what a whole program points to"
@@ -151,7 +161,7 @@ def analyze(
     job = Job(
         tuple(inputs), tuple(main or ()), library, tuple(entry or ()), tuple(classpath or ()), jdk, release, mode,
         solver.value, not no_cache, timeout, memory_bytes(max_memory), tuple(without or ()), scope.value,
-        spec, Place(uri, user, insecure),
+        spec, Place(uri, user, insecure), tuple(add_opens or ()),
     )  # fmt: skip
     with uncollected():
         found, outcome = analysing.analyze(job, out, Progress(quiet, verbose))

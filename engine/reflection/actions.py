@@ -40,47 +40,54 @@ def default_constructor(program: Program, type_: int) -> int:
     return program.method_of(type_, "<init>", "()V") if instantiable(program, type_) else NONE
 
 
+def _may_use(site: NewInstanceCall | ConstructorCall | InvokeCall, method: int, members: Members) -> bool:
+    """Returns whether a call may use a method or constructor, as far as modules of the JDK go."""
+    return bool(site.trusted) or members.may_use_method(method)
+
+
 @rule("newInstanceTargets.1", LIVSHITS)
 def class_new_instance(
-    sites: Table[NewInstanceCall], classes: Table[ClassAt], program: Program
+    sites: Table[NewInstanceCall], classes: Table[ClassAt], program: Program, members: Members
 ) -> Iterator[NewInstanceTarget]:
     """Finds the default constructors that `Class.newInstance` runs.
 
     newInstanceTargets(i, t) :- calls(i, "Class.newInstance"), actual(i, 0, v), points-to(v, c),
                                 points-to(vc, c), ret(ic, vc), classObjects(ic, t).
     calls(i, m) :- newInstanceTargets(i, t), m = t + ".<init>".
+
+    Differs: here and in the rules below, a member that only the JDK may use is none that other code uses.
     """
-    return _constructed(program, joined(sites, classes, receiver="pointer"))
+    return _constructed(program, members, joined(sites, classes, receiver="pointer"))
 
 
 @rule("newInstanceTargets.local", LIVSHITS)
 def local_new_instance(
-    sites: Table[NewInstanceCall], local: Table[Local], classes: Table[ClassAt], program: Program
-) -> Iterator[NewInstanceTarget]:
+    sites: Table[NewInstanceCall], local: Table[Local], classes: Table[ClassAt],
+    program: Program, members: Members,
+) -> Iterator[NewInstanceTarget]:  # fmt: skip
     """Finds the default constructors that `Class.newInstance` runs if its classes are constants of its method (§ 6.3).
 
     newInstanceTargets(i, t) :- calls(i, "Class.newInstance"), actual(i, 0, v), local(i, v), points-to(v, c),
                                 classObject(c, t).
     """
     constants = joined(sites, local, site="site")
-    return _constructed(
-        program, ((site, found) for site, at in constants for found in classes.where(pointer=at.pointer))
-    )
+    found = ((site, found) for site, at in constants for found in classes.where(pointer=at.pointer))
+    return _constructed(program, members, found)
 
 
 def _constructed(
-    program: Program, found: Iterable[tuple[NewInstanceCall, ClassAt]]
+    program: Program, members: Members, found: Iterable[tuple[NewInstanceCall, ClassAt]]
 ) -> Iterator[NewInstanceTarget]:
     """Yields the default constructor of each class at a call, if it has one that runs."""
     for site, class_ in found:
         constructor = default_constructor(program, class_.type)
-        if constructor >= 0:
+        if constructor >= 0 and _may_use(site, constructor, members):
             yield NewInstanceTarget(site.site, constructor)  # type: ignore[arg-type]
 
 
 @rule("newInstanceTargets.2", LIVSHITS)
 def constructor_new_instance(
-    sites: Table[ConstructorCall], constructors: Table[MethodAt], program: Program
+    sites: Table[ConstructorCall], constructors: Table[MethodAt], program: Program, members: Members
 ) -> Iterator[NewInstanceTarget]:
     """Finds the constructors that `Constructor.newInstance` runs.
 
@@ -91,7 +98,7 @@ def constructor_new_instance(
     """
     for site, found in joined(sites, constructors, receiver="pointer"):
         declaring, name, _ = program.name_of_method(found.method)
-        if name == "<init>" and instantiable(program, declaring):
+        if name == "<init>" and instantiable(program, declaring) and _may_use(site, found.method, members):
             yield NewInstanceTarget(site.site, found.method)
 
 
@@ -140,7 +147,7 @@ def _has_arrays(program: Program, type_: int) -> bool:
 
 @rule("resolvedInvoke", LIVSHITS)
 def resolved_invoke(
-    sites: Table[InvokeCall], methods: Table[MethodAt], program: Program
+    sites: Table[InvokeCall], methods: Table[MethodAt], program: Program, members: Members
 ) -> Iterator[ResolvedInvoke]:
     """Finds the methods that `Method.invoke` calls.
 
@@ -148,12 +155,14 @@ def resolved_invoke(
                             methodObject(h, m).
     """
     for site, found in joined(sites, methods, receiver="pointer"):
-        if program.name_of_method(found.method)[1] != "<init>":
+        if program.name_of_method(found.method)[1] != "<init>" and _may_use(site, found.method, members):
             yield ResolvedInvoke(site.site, found.method)
 
 
 @rule("load, store", LIVSHITS)
-def resolved_field(sites: Table[FieldCall], fields: Table[FieldAt]) -> Iterator[ResolvedField]:
+def resolved_field(
+    sites: Table[FieldCall], fields: Table[FieldAt], members: Members
+) -> Iterator[ResolvedField]:
     """Finds the fields that `Field.get…` and `Field.set…` access.
 
     load(v1, f, v2) :- calls(i, "Field.get(Object, Object)"), actual(i, 0, v), points-to(v, h),
@@ -162,4 +171,5 @@ def resolved_field(sites: Table[FieldCall], fields: Table[FieldAt]) -> Iterator[
                         fieldObject(h, f), actual(i, 1, v1), actual(i, 2, v2).
     """
     for site, found in joined(sites, fields, receiver="pointer"):
-        yield ResolvedField(site.site, found.field)
+        if site.trusted or members.may_use_field(found.field):
+            yield ResolvedField(site.site, found.field)

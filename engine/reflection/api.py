@@ -26,6 +26,8 @@ HANDLE, VAR_HANDLE, METHOD_TYPE_CLASS, HANDLES, LOOKUP = (
     "java/lang/invoke/MethodHandles",
     "java/lang/invoke/MethodHandles$Lookup",
 )
+# Calls of these fail if the class that makes them may not use the member (`AccessibleObject`).
+CHECKING = (CLASS, METHOD, CONSTRUCTOR, FIELD)
 UPDATER = "java/util/concurrent/atomic/AtomicReferenceFieldUpdater"
 # Where handles, method types and var handles come from.
 LINKING = (HANDLE, HANDLES, LOOKUP, METHOD_TYPE_CLASS)

@@ -76,6 +76,8 @@ class Members:
         self._orders: dict[int, list[int]] = {}
         self._elements: dict[int, list[int]] = {}
         self._parameters: dict[int, list[int]] = {}
+        self._usable_methods: dict[int, bool] = {}
+        self._usable_fields: dict[int, bool] = {}
 
     def _described_methods(self, type_: int) -> Sequence[tuple[int, str, str, int]]:
         """Returns (method, name, descriptor, access flags) of the methods that a class declares."""
@@ -186,6 +188,22 @@ class Members:
                 class_of_descriptor(self.program, each)
                 for each in parameter_descriptors(self.program.name_of_method(method)[2])
             ]
+        return found
+
+    def may_use_method(self, method: int) -> bool:
+        """Returns whether code outside the JDK may use a method or constructor by reflection."""
+        found = self._usable_methods.get(method)
+        if found is None:
+            declaring, flags = self.program.name_of_method(method)[0], self.program.flags_of_method(method)
+            found = self._usable_methods[method] = not self.program.is_inaccessible(declaring, flags)
+        return found
+
+    def may_use_field(self, field: int) -> bool:
+        """Returns whether code outside the JDK may use a field by reflection."""
+        found = self._usable_fields.get(field)
+        if found is None:
+            declaring, flags = self.program.name_of_field(field)[0], self.program.flags_of_field(field)
+            found = self._usable_fields[field] = not self.program.is_inaccessible(declaring, flags)
         return found
 
     def listed(self, type_: int, sort: str, declared: bool) -> Iterator[int]:

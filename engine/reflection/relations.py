@@ -182,32 +182,39 @@ class ArrayCall(NamedTuple):
 
 
 class NewInstanceCall(NamedTuple):
-    """Holds if `site` is `Class.newInstance` on `receiver`."""
+    """Holds if `site` is `Class.newInstance` on `receiver`.
+
+    `trusted` is 1 if it may use members that are accessible to the JDK only, else 0.
+    """
 
     site: CallSite
     receiver: Variable
+    trusted: int
 
 
 class ConstructorCall(NamedTuple):
-    """Holds if `site` is `Constructor.newInstance` on `receiver`."""
+    """Holds if `site` is `Constructor.newInstance` on `receiver`; `trusted` as in `NewInstanceCall`."""
 
     site: CallSite
     receiver: Variable
+    trusted: int
 
 
 class InvokeCall(NamedTuple):
-    """Holds if `site` is `Method.invoke` on the method at `receiver`."""
+    """Holds if `site` is `Method.invoke` on the method at `receiver`; `trusted` as in `NewInstanceCall`."""
 
     site: CallSite
     receiver: Variable
+    trusted: int
 
 
 class FieldCall(NamedTuple):
-    """Holds if `site` reads (`writes` 0) or writes (1) the field at `receiver` reflectively."""
+    """Holds if `site` reads (`writes` 0) or writes (1) the field at `receiver` reflectively; `trusted` as in `NewInstanceCall`."""
 
     site: CallSite
     receiver: Variable
     writes: int
+    trusted: int
 
 
 class OffsetCall(NamedTuple):

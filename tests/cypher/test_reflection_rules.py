@@ -19,7 +19,7 @@ from cli.cypher_rules import CypherRules
 from cli.pipeline import Job, _link, _open, _read
 from cli.progress import Progress
 from cypher import closure, reflection_rows
-from cypher.program import Program
+from cypher.program import PUBLIC, Program
 from cypher.schema import CallSite, Field, Method, Type, Variable
 from engine.analysis import APPLICATION
 from engine.kernel.solver import KernelSolver
@@ -36,7 +36,7 @@ from tests.named_rows import named_rows
 
 IN_CYPHER = {each.name: each for each in RULES if each.name in closure.REFLECTION}
 # What nodes of methods and classes say by themselves.
-PROPERTIES = {"Creates", "Length", "Jdk", "Encapsulated"}
+PROPERTIES = {"Creates", "Length", "Jdk", "Encapsulated", "Inaccessible"}
 # Of rows that have pointers and sites in common; a cast lets many classes pass, so fewer do.
 GROUPS, GROUPS_OF_CASTS = 800, 200
 # Members of all kinds, found in several ways; what has instances and what hasn't; with default constructors and without.
@@ -86,6 +86,8 @@ def zoo(tmp_path_factory: pytest.TempPathFactory, jdk: Path, javac: str) -> Zoo:
     classes = compiled(tmp_path_factory.mktemp("zoo"), jdk, javac, Zoo=ZOO)
     job = Job((str(classes),), ("Zoo",), jdk=str(jdk))
     program, _, _ = _link(job, _read(job, Progress(quiet=True), *_open(job)))
+    closed = program.type_named("Square")
+    program.is_inaccessible = lambda type_, flags: type_ == closed or not flags & PUBLIC  # type: ignore[method-assign]
     types = [program.type_named(each) for each in ("Shape", "Base", "Round", "Square", "java/lang/Object")]
     members = [each for type_ in types for each in program.methods_of(type_)]
     fields = [each for type_ in types for each in program.fields_of(type_)]

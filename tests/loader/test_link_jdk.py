@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cypher.program import STRING_CONCAT
+from cypher.program import PROTECTED, STRING_CONCAT
 from cypher.schema import Invoke
 from loader.link import LinkedProgram, link
 from loader.manifest import Manifest
@@ -56,6 +57,49 @@ public class Nesting {
     static Class<?>[] thrown(Class<?> type) {
         Stream<Executable> members = Stream.of(type.getDeclaredMethods(), type.getDeclaredConstructors()).flatMap(Stream::of);
         return members.flatMap(each -> Stream.of(each.getExceptionTypes())).toArray(Class<?>[]::new);
+    }
+}
+"""
+
+
+_USING = """
+import java.lang.invoke.MethodType;
+import java.lang.reflect.*;
+import java.net.URI;
+import java.nio.file.*;
+import java.util.stream.Stream;
+
+public class Using {
+    static void tell(Class<?> type, String kind, String name, String descriptor, AccessibleObject member) {
+        System.out.println(String.join(" ", type.getName().replace('.', '/'), kind, name, descriptor,
+            String.valueOf(member.trySetAccessible())));
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Path base = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules/java.base");
+        try (Stream<Path> files = Files.walk(base)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                String entry = base.relativize(file).toString();
+                if (!entry.endsWith(".class") || entry.endsWith("-info.class")) {
+                    continue;
+                }
+                Class<?> type = Class.forName(entry.replace(".class", "").replace('/', '.'), false, null);
+                if (type == Class.class) {
+                    continue; // (nobody may use its constructor)
+                }
+                for (Method each : type.getDeclaredMethods()) {
+                    MethodType shape = MethodType.methodType(each.getReturnType(), each.getParameterTypes());
+                    tell(type, "method", each.getName(), shape.toMethodDescriptorString(), each);
+                }
+                for (Constructor<?> each : type.getDeclaredConstructors()) {
+                    MethodType shape = MethodType.methodType(void.class, each.getParameterTypes());
+                    tell(type, "method", "<init>", shape.toMethodDescriptorString(), each);
+                }
+                for (Field each : type.getDeclaredFields()) {
+                    tell(type, "field", each.getName(), each.getType().descriptorString(), each);
+                }
+            }
+        }
     }
 }
 """
@@ -166,14 +210,39 @@ def test_objects_are_made_of_the_classes_that_a_jvm_lets_other_code_use(
     assert {name for name in expected if found[name] != expected[name]} == set()
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("java") is None, reason="needs a JDK on the path")
+def test_members_are_used_that_a_jvm_lets_other_code_use(library: LinkedProgram, tmp_path: Path) -> None:
+    source = tmp_path / "Using.java"
+    source.write_text(_USING, encoding="utf-8")
+    done = subprocess.run(["java", source], check=True, capture_output=True, text=True)
+    seen = {False: 0, True: 0}
+    for line in done.stdout.splitlines():
+        owner, kind, name, descriptor, usable = line.split(" ")
+        type_ = library.type_named(owner)
+        if kind == "field":
+            fields = library.described_fields(type_)
+            found = [each[3] for each in fields if each[1:3] == (name, descriptor)]
+            if not found:  # (the flight recorder adds some to its events)
+                continue
+            flags = found[0]
+        else:
+            flags = library.flags_of_method(library.method_of(type_, name, descriptor))
+        inaccessible = library.is_inaccessible(type_, flags)
+        # (protected ones may be used by subclasses, which this class isn't)
+        assert inaccessible == (usable == "false") or (flags & PROTECTED and not inaccessible), line
+        seen[inaccessible] += 1
+    assert min(seen.values()) > 10_000
+
+
 def test_a_manifest_opens_the_jdk_and_an_older_one_is_open() -> None:
     hidden, private = "sun/security/x509/X500Name", "java/util/Collections$ReverseComparator"
     version, units = library()
     if version < 16:
         pytest.skip("the modules of this JDK are open")
 
-    def encapsulated(*listed: tuple[Unit, str, str]) -> list[bool]:
-        program = link(listed)
+    def encapsulated(*listed: tuple[Unit, str, str], opened: Sequence[str] = ()) -> list[bool]:
+        program = link(listed, opened)
         return [program.is_encapsulated(program.type_named(each)) for each in (hidden, private)]
 
     def started(attribute: str) -> tuple[Unit, str, str]:
@@ -183,6 +252,7 @@ def test_a_manifest_opens_the_jdk_and_an_older_one_is_open() -> None:
     assert encapsulated(*units) == [True, True]
     assert encapsulated(*units, started("Add-Exports")) == [False, True]
     assert encapsulated(*units, started("Add-Opens")) == [False, False]
+    assert encapsulated(*units, opened=["java/util"]) == [True, False]
     older = (
         (replace(each, class_version=np.full_like(each.class_version, 59)), role, name)
         for each, role, name in units
