@@ -82,13 +82,14 @@ ROWS: dict[str, LiteralString] = {
         "UNWIND $rows AS row MERGE (a:SolverOperand {key: $base + row[1]}) MERGE (b:SolverReflective {key: $base + row[0]}) "
         "CREATE (a)-[:SOLVER_NEW_INSTANCE_CALL {trusted: row[2], round: $round}]->(b)"
     ),
+    # (site, pointer, likewise, how many arguments it passes)
     "ConstructorCall": (
         "UNWIND $rows AS row MERGE (a:SolverOperand {key: $base + row[1]}) MERGE (b:SolverReflective {key: $base + row[0]}) "
-        "CREATE (a)-[:SOLVER_CONSTRUCTOR_CALL {trusted: row[2], round: $round}]->(b)"
+        "CREATE (a)-[:SOLVER_CONSTRUCTOR_CALL {trusted: row[2], length: row[3], round: $round}]->(b)"
     ),
     "InvokeCall": (
         "UNWIND $rows AS row MERGE (a:SolverOperand {key: $base + row[1]}) MERGE (b:SolverReflective {key: $base + row[0]}) "
-        "CREATE (a)-[:SOLVER_INVOKE_CALL {trusted: row[2], round: $round}]->(b)"
+        "CREATE (a)-[:SOLVER_INVOKE_CALL {trusted: row[2], length: row[3], round: $round}]->(b)"
     ),
     # (site, pointer, whether it writes, whether it may use what is accessible to the JDK only)
     "FieldCall": (

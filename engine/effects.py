@@ -299,20 +299,24 @@ class Effects:
             self._constraints.add(schema.ArrayLoad, call.method, call.offset, array, elements)
         return elements
 
+    def passed(self, each: Api, call: SiteCall) -> int:
+        """Returns how many arguments a call passes in its array, -1 if that isn't known; null is none."""
+        if each.arguments < 0:
+            return NONE
+        return 0 if call.argument(each.arguments) < 0 else self.lengths.get((call.site, each.arguments), NONE)
+
     def _arguments(self, each: Api, call: SiteCall, method: int, shift: int) -> list[tuple[int, int]]:
         """Returns (position, pointer) of the reference arguments that come out of the argument array."""
         array = call.argument(each.arguments) if each.arguments >= 0 else NONE
         if array < 0:
             return []
         wanted = self._program.parameter_types(method)
-        length = self.lengths.get((call.site, each.arguments))
-        if length is not None and length != len(wanted):
-            return []
+        known = (call.site, each.arguments) in self.lengths
         found = []
         for index, type_ in enumerate(wanted):
             if type_ < 0:
                 continue
-            if length is not None:
+            if known:
                 source = self.exact[call.site].get((each.arguments, index), NONE)
             else:
                 source = self.elements(call, array)

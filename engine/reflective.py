@@ -293,6 +293,7 @@ class Reflection:
             if position >= 0:
                 self._ask(call.argument(position), call.method, types[position])
         trusted = int(each.owner not in api.CHECKING or self._confined.covers_one(call.method))
+        length: Any = self._effects.passed(each, call)
         self.specified.enter(each, call)
         if each.role == api.FOR_NAME:
             add({rel.ForName: [rel.ForName(site, named, int(each.initialises))]})
@@ -323,9 +324,9 @@ class Reflection:
         elif each.role == api.CLASS_NEW:
             add({rel.NewInstanceCall: [rel.NewInstanceCall(site, subject, trusted)]})
         elif each.role == api.CONSTRUCTOR_NEW:
-            add({rel.ConstructorCall: [rel.ConstructorCall(site, subject, trusted)]})
+            add({rel.ConstructorCall: [rel.ConstructorCall(site, subject, trusted, length)]})
         elif each.role == api.INVOKE:
-            add({rel.InvokeCall: [rel.InvokeCall(site, subject, trusted)]})
+            add({rel.InvokeCall: [rel.InvokeCall(site, subject, trusted, length)]})
         elif each.role in (api.FIELD_GET, api.FIELD_SET):
             add({rel.FieldCall: [rel.FieldCall(site, subject, int(each.role == api.FIELD_SET), trusted)]})
         elif each.role in _LIBRARY:

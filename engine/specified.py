@@ -98,7 +98,7 @@ class Specified:
             yield rel.NewInstanceCall(site, operand, 1)
             yield from self._class_at(operand, text)
         elif each.role in _CALLS:
-            yield _CALLS[each.role](site, operand, 1)
+            yield _CALLS[each.role](site, operand, 1, NONE)
             member = text if each.role == api.INVOKE else f"{text}.<init>"
             yield from self._members_at(operand, member, fields=False)
         else:

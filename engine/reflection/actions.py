@@ -45,6 +45,11 @@ def _may_use(site: NewInstanceCall | ConstructorCall | InvokeCall, method: int, 
     return bool(site.trusted) or members.may_use_method(method)
 
 
+def _takes(site: ConstructorCall | InvokeCall, method: int, members: Members) -> bool:
+    """Returns whether a method or constructor takes as many arguments as a call passes."""
+    return site.length in (NONE, len(members.parameter_classes(method)))
+
+
 @rule("newInstanceTargets.1", LIVSHITS)
 def class_new_instance(
     sites: Table[NewInstanceCall], classes: Table[ClassAt], program: Program, members: Members
@@ -94,11 +99,17 @@ def constructor_new_instance(
     newInstanceTargets(i, t) :- calls(i, "Constructor.newInstance"), actual(i, 0, v), points-to(v, c),
                                 points-to(vc, c), ret(ic, vc), constructorTypes(ic, t).
 
-    Differs: the paper prints `Class.newInstance` in this rule, which the text before it corrects.
+    Differs: the paper prints `Class.newInstance` in this rule, which the text before it corrects. Here and in the rule
+    below, a member that takes more or fewer arguments than are passed isn't called.
     """
     for site, found in joined(sites, constructors, receiver="pointer"):
         declaring, name, _ = program.name_of_method(found.method)
-        if name == "<init>" and instantiable(program, declaring) and _may_use(site, found.method, members):
+        if (
+            name == "<init>"
+            and instantiable(program, declaring)
+            and _may_use(site, found.method, members)
+            and _takes(site, found.method, members)
+        ):
             yield NewInstanceTarget(site.site, found.method)
 
 
@@ -155,7 +166,11 @@ def resolved_invoke(
                             methodObject(h, m).
     """
     for site, found in joined(sites, methods, receiver="pointer"):
-        if program.name_of_method(found.method)[1] != "<init>" and _may_use(site, found.method, members):
+        if (
+            program.name_of_method(found.method)[1] != "<init>"
+            and _may_use(site, found.method, members)
+            and _takes(site, found.method, members)
+        ):
             yield ResolvedInvoke(site.site, found.method)
 
 

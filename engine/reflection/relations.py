@@ -193,19 +193,24 @@ class NewInstanceCall(NamedTuple):
 
 
 class ConstructorCall(NamedTuple):
-    """Holds if `site` is `Constructor.newInstance` on `receiver`; `trusted` as in `NewInstanceCall`."""
+    """Holds if `site` is `Constructor.newInstance` on `receiver`; `trusted` as in `NewInstanceCall`.
+
+    `length` is how many arguments it passes, -1 if that isn't known.
+    """
 
     site: CallSite
     receiver: Variable
     trusted: int
+    length: int
 
 
 class InvokeCall(NamedTuple):
-    """Holds if `site` is `Method.invoke` on the method at `receiver`; `trusted` as in `NewInstanceCall`."""
+    """Holds if `site` is `Method.invoke` on the method at `receiver`; `trusted` and `length` as in `ConstructorCall`."""
 
     site: CallSite
     receiver: Variable
     trusted: int
+    length: int
 
 
 class FieldCall(NamedTuple):

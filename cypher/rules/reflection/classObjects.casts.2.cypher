@@ -2,7 +2,7 @@
 // description: The classes of unknown name whose constructors `Constructor.newInstance` runs, which the casts of its result let pass.
 // paper: Livshits, Whaley, Lam. Reflection Analysis for Java. APLAS 2005, § 5.4.2
 // head: (SolverReflective)-[:SOLVER_CLASS_OBJECT]->(SolverNamedClass)
-// formal: ClassObject(ic, t) :- ConstructorCall(i, v, _), UnknownAt(v, ig), GetMember(ig, 'constructor', _, w, _), UnknownAt(w, ic), ForName(ic, _, _), for all ResultCast(i, tc, n): ConcreteSubtype(t, tc), (n = 0 or not Jdk(t)), not Encapsulated(t).
+// formal: ClassObject(ic, t) :- ConstructorCall(i, v, _, _), UnknownAt(v, ig), GetMember(ig, 'constructor', _, w, _), UnknownAt(w, ic), ForName(ic, _, _), for all ResultCast(i, tc, n): ConcreteSubtype(t, tc), (n = 0 or not Jdk(t)), not Encapsulated(t).
 // Differs: `unresolved(ic)` of the paper is that a name which is no constant reaches ic, so partially resolved calls count as well; and what i returns is cast on every way on which the method goes on.
 CALL () {
   MATCH (v)-[u:SOLVER_UNKNOWN_AT]->(ig) USING INDEX u:SOLVER_UNKNOWN_AT(round) WHERE $since <= u.round < $round
