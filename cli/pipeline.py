@@ -241,8 +241,8 @@ def _read(job: Job, progress: Progress, jdk: Jdk, inputs: Inputs) -> _Loaded:
 def _link(job: Job, loaded: _Loaded) -> tuple[LinkedProgram, Entries, list[str]]:
     """Returns the program, where it starts, and the classes whose `main` does. Raises `Failure`."""
     roles = ((each.role, each.label) for each in loaded.inputs.archives)
-    opened = packages_in(" ".join(each.partition("=")[0] for each in job.add_opens))
-    program = link([(unit, *role) for unit, role in zip(loaded.units, roles, strict=True)], opened)
+    units = [(unit, *role) for unit, role in zip(loaded.units, roles, strict=True)]
+    program = link(units, packages_in(" ".join(job.add_opens)))
     if program.type_named("java/lang/Object") < 0:
         text = "the class library has no java.lang.Object: name a JDK with --jdk"
         raise Failure(Exit.NO_INPUT, text, [*loaded.diagnostics, *program.diagnostics])

@@ -301,8 +301,6 @@ class Effects:
 
     def passed(self, each: Api, call: SiteCall) -> int:
         """Returns how many arguments a call passes in its array, -1 if that isn't known; null is none."""
-        if each.arguments < 0:
-            return NONE
         return 0 if call.argument(each.arguments) < 0 else self.lengths.get((call.site, each.arguments), NONE)
 
     def _arguments(self, each: Api, call: SiteCall, method: int, shift: int) -> list[tuple[int, int]]:

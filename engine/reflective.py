@@ -292,8 +292,7 @@ class Reflection:
         for position in (each.subject, each.named):
             if position >= 0:
                 self._ask(call.argument(position), call.method, types[position])
-        trusted = int(each.owner not in api.CHECKING or self._confined.covers_one(call.method))
-        length: Any = self._effects.passed(each, call)
+        trusted = int(self.is_trusted(each, call))
         self.specified.enter(each, call)
         if each.role == api.FOR_NAME:
             add({rel.ForName: [rel.ForName(site, named, int(each.initialises))]})
@@ -323,16 +322,19 @@ class Reflection:
             add({rel.ArrayCall: [rel.ArrayCall(site, subject, few, many)]})
         elif each.role == api.CLASS_NEW:
             add({rel.NewInstanceCall: [rel.NewInstanceCall(site, subject, trusted)]})
-        elif each.role == api.CONSTRUCTOR_NEW:
-            add({rel.ConstructorCall: [rel.ConstructorCall(site, subject, trusted, length)]})
-        elif each.role == api.INVOKE:
-            add({rel.InvokeCall: [rel.InvokeCall(site, subject, trusted, length)]})
+        elif each.role in (api.CONSTRUCTOR_NEW, api.INVOKE):
+            relation: Any = rel.ConstructorCall if each.role == api.CONSTRUCTOR_NEW else rel.InvokeCall
+            add({relation: [relation(site, subject, trusted, self._effects.passed(each, call))]})
         elif each.role in (api.FIELD_GET, api.FIELD_SET):
             add({rel.FieldCall: [rel.FieldCall(site, subject, int(each.role == api.FIELD_SET), trusted)]})
         elif each.role in _LIBRARY:
             self._enter_library(each, call, subject, named)
         else:
             self._enter_linking(each, call, callee, subject, named)
+
+    def is_trusted(self, each: Api, call: SiteCall) -> bool:
+        """Returns whether a call may use members that are accessible to the JDK only."""
+        return each.owner not in api.CHECKING or self._confined.covers_one(call.method)
 
     def _with_own_operand(self, each: Api, call: SiteCall) -> tuple[SiteCall, int]:
         """Returns a call with an operand of its own, of which not all that comes is shown, and this operand."""

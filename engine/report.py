@@ -13,7 +13,7 @@ from engine import heap
 from engine.bounded import LISTED_IN_ALL
 from engine.constraints import STRING, Constraints
 from engine.models import SiteCall
-from engine.openness import SUBJECT, Openness, operands
+from engine.openness import Openness, operands
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.actions import default_constructor
@@ -97,7 +97,7 @@ def _report_site(
             sources += at
             if is_open and not openness.settles(site, operand):
                 unknown.append(operand)
-        reason = _reason(constraints, reflection, each, pointers, unknown, bool(found))
+        reason = _reason(constraints, reflection, each, call, unknown, bool(found))
         if unknown:
             status = PARTIAL if found else UNRESOLVED
         else:
@@ -106,9 +106,11 @@ def _report_site(
     return ReflectiveSite(site, name, each.role, status, reason, found, tuple(sources), pointers, assumes)
 
 
-def _is_refused(program: Program, reflection: Reflection, each: Api, pointers: dict[str, int]) -> bool:
-    """Returns whether members come to a call that only the JDK may use."""
-    rows_of, members, at = reflection.rules.tables, reflection.members, pointers.get(SUBJECT, NONE)
+def _is_refused(program: Program, reflection: Reflection, each: Api, call: SiteCall) -> bool:
+    """Returns whether members come to a call that it may not use, because only the JDK may."""
+    if reflection.is_trusted(each, call):
+        return False
+    rows_of, members, at = reflection.rules.tables, reflection.members, call.argument(each.subject)
     if each.role == api.CLASS_NEW:
         made = (default_constructor(program, row.type) for row in rows_of[rel.ClassAt].where(pointer=at))
         return not all(members.may_use_method(method) for method in made if method >= 0)
@@ -167,8 +169,7 @@ def _is_generic(constraints: Constraints, objects: Int32) -> bool:
 
 
 def _reason(
-    constraints: Constraints, reflection: Reflection, each: Api, pointers: dict[str, int], unknown: Collection[str],
-    found: bool,
+    constraints: Constraints, reflection: Reflection, each: Api, call: SiteCall, unknown: Collection[str], found: bool
 ) -> str:  # fmt: skip
     """Returns why a site has no target, or not all; `unknown` are the operands of which that is not known."""
     if unknown:
@@ -179,11 +180,11 @@ def _reason(
         return ""
     empty = [
         name
-        for name, pointer in pointers.items()
+        for name, pointer in operands(each, call).items()
         if pointer < 0 or constraints.solver.objects_of(pointer).size == 0
     ]
     if empty:
         return f"no-{empty[0]}-arrives"
-    if each.owner in api.CHECKING and _is_refused(constraints.program, reflection, each, pointers):
-        return "inaccessible"
-    return ABSENT_REASONS.get(each.role, "nothing-to-act-on")
+    if each.role in ABSENT_REASONS:
+        return ABSENT_REASONS[each.role]
+    return "inaccessible" if _is_refused(constraints.program, reflection, each, call) else "nothing-to-act-on"

@@ -34,8 +34,7 @@ class Specified:
     """`operands` has those of each reflective call of which a user has said what they are; `answered` are other calls.
 
     What comes to an operand besides stays there: a specification adds targets, and never takes any; members that it
-    names are used, whoever may do so. `names` are the rows
-    for names at reflective calls.
+    names are used, whoever may do so. `names` are the rows for names at reflective calls.
     """
 
     def __init__(

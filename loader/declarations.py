@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from cypher.program import ACC_STATIC, JDK, PROTECTED, PUBLIC
-from cypher.schema import NONE
+from cypher.schema import NONE, Diagnostic
 from loader.expansion import Linkage
 from loader.names import CONSTRUCTOR, OBJECT, reference_name
 from loader.nests import defined
@@ -24,7 +24,7 @@ class Declarations:
     """Answers for what is declared beside code (see `loader.declared`)."""
 
     def __init__(self, linkage: Linkage, parts: Sequence[Part], texts: Texts, opened: Sequence[str]) -> None:
-        self._linkage, self._parts, self._texts, self._asked = linkage, parts, texts, frozenset(opened)
+        self._linkage, self._parts, self._texts, self._asked = linkage, parts, texts, dict.fromkeys(opened)
 
     def providers_of(self, service: int) -> list[int]:
         """Returns what makes the providers of a service (`ServiceLoader`): constructors and provider methods."""
@@ -69,6 +69,15 @@ class Declarations:
         names = part.type_names(part.unit.method_exceptions[at[row] : at[row + 1]])
         return defined(self._linkage.types, names)
 
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """The packages that are to be opened and have no class."""
+        names = self._linkage.types.classes.names if self._asked else []
+        known = {name.rpartition("/")[0] for name in names}
+        absent = [package.replace("/", ".") for package in self._asked if package not in known]
+        text = "there is no class in package {}, which is to be opened"
+        return [Diagnostic("HIE-PACKAGE", "warning", text.format(each)) for each in absent]
+
     def is_encapsulated(self, type_: int) -> bool:
         """Returns whether code outside the JDK can't make objects of a class of the JDK: its module keeps it to itself.
 
@@ -83,9 +92,9 @@ class Declarations:
 
         That is one of a class that is encapsulated, or neither public nor protected: `setAccessible` refuses (JEP 396).
         """
-        return self.is_encapsulated(type_) or (
-            not flags & (PUBLIC | PROTECTED) and bool(self._package_of_closed(type_))
-        )
+        if flags & (PUBLIC | PROTECTED):
+            return self.is_encapsulated(type_)
+        return bool(self._package_of_closed(type_))
 
     def _package_of_closed(self, type_: int) -> str:
         """Returns the package of a class of the JDK that is not open to other code, "" for other classes."""
@@ -106,7 +115,7 @@ class Declarations:
 
     @cached_property
     def _opened(self) -> frozenset[str]:
-        return self._packages(opened=True) | self._asked
+        return self._packages(opened=True) | self._asked.keys()
 
     @cached_property
     def _exported(self) -> frozenset[str]:

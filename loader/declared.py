@@ -82,12 +82,15 @@ def module_of(file: ClassFile) -> Module:
 
 
 def packages_in(attribute: str) -> list[str]:
-    """Returns the packages that `Add-Exports` or `Add-Opens` of a manifest names, by internal names.
+    """Returns the packages that `Add-Exports` or `Add-Opens` of a manifest or of `java` names, by internal names.
 
-    >>> packages_in("java.base/sun.misc  java.base/sun.nio.ch")
+    The modules to which `java` opens a package make no difference.
+
+    >>> packages_in("java.base/sun.misc  java.base/sun.nio.ch=ALL-UNNAMED")
     ['sun/misc', 'sun/nio/ch']
     """
-    return [each.partition("/")[2].replace(".", "/") for each in attribute.split() if "/" in each]
+    words = (each.partition("=")[0].partition("/")[2] for each in attribute.split() if "/" in each)
+    return [each.replace(".", "/") for each in words]
 
 
 class Annotations:

@@ -37,7 +37,7 @@ class LinkedProgram:
     """A program over units; each method is documented in `cypher.program.Program`."""
 
     def __init__(self, parts: Sequence[Part], archives: Sequence[Archive], opened: Sequence[str]) -> None:
-        self._parts, self._opened = parts, opened
+        self._parts = parts
         self._classes = Classes(parts, archives)
         types, signatures = Types(self._classes), Signatures()
         methods, fields = Methods(types, signatures), Fields(types)
@@ -230,7 +230,7 @@ class LinkedProgram:
     def diagnostics(self) -> list[Diagnostic]:
         """What linking found wrong so far; what translating found is in the units."""
         found = [
-            *self._newer_classes(), *self._absent_packages(), *self._types.diagnostics, *self._dynamics.diagnostics,
+            *self._newer_classes(), *self._declarations.diagnostics, *self._types.diagnostics, *self._dynamics.diagnostics,
         ]  # fmt: skip
         for archive, group in groupby(sorted(self._missing_members()), lambda each: each[0]):
             names = [name for _, name in group]
@@ -255,14 +255,6 @@ class LinkedProgram:
                 f"than the JDK's ({limit - _BEFORE_JAVA}), whose JVM refuses them"
             )
             yield Diagnostic("CLS-NEWER", "warning", text, "none", archives[number].label)
-
-    def _absent_packages(self) -> Iterator[Diagnostic]:
-        """Yields a diagnostic for each package that is to be opened and has no class."""
-        known = {name.rpartition("/")[0] for name in self._classes.names} if self._opened else set()
-        for package in self._opened:
-            if package not in known:
-                text = f"there is no class in package {package.replace('/', '.')}, which is to be opened"
-                yield Diagnostic("HIE-PACKAGE", "warning", text)
 
     def _missing_members(self) -> Iterator[tuple[str, str]]:
         """Yields (archive, name) of the members that the program refers to and their classes, all known, lack."""

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ import java.util.Comparator;
 
 public class Main {
     public static void main(String[] arguments) throws Exception {
-        Thread thread = new Thread(() -> System.out.print("task "));
+        Thread thread = new Thread();
         Field field = Thread.class.getDeclaredField("name");
         field.setAccessible(true);
         System.out.print(field.get(thread) != null ? "name " : "");
@@ -38,6 +39,13 @@ public class Main {
 }
 """
 CALLS = ["Field.get", "Method.invoke", "Constructor.newInstance", "Class.newInstance"]
+# What each uses, as one writes it in a specification.
+USED = [
+    "java.lang.Thread.name",
+    "java.lang.Thread.dispatchUncaughtException",
+    "java.util.Collections$ReverseComparator",
+    "java.util.Collections$EmptySet",
+]
 USING = [f"java.lang.{'' if each.startswith('Class') else 'reflect.'}{each}" for each in CALLS]
 
 pytestmark = [
@@ -56,13 +64,18 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "classes"
 
 
-def reasons(classes: Path, *options: str) -> dict[str, tuple[str, str]]:
-    """Status and reason, by API, of the calls that use members."""
+def calls(classes: Path, *options: str | Path) -> dict[str, dict[str, Any]]:
+    """The calls that use members, by API."""
     run = classes.parent / "run"
     done = run_command("analyze", classes, "--scope", "application", "--out", run, "-q", *options)
     assert done.code == 0, done.errors
     listed = json.loads(run_command("sites", "--run", run, "--format", "json").output)
-    return {each["api"]: (each["status"], each["reason"]) for each in listed if each["api"] in USING}
+    return {each["api"]: each for each in listed if each["api"] in USING}
+
+
+def reasons(classes: Path, *options: str | Path) -> dict[str, tuple[str, str]]:
+    """Status and reason, by API, of the calls that use members."""
+    return {api: (each["status"], each["reason"]) for api, each in calls(classes, *options).items()}
 
 
 def test_only_the_jdk_uses_what_its_modules_keep_to_themselves(classes: Path) -> None:
@@ -80,6 +93,16 @@ def test_packages_are_opened(classes: Path) -> None:
     found = reasons(classes, *opened)
     # (`Class.newInstance` is refused here as well: who may use a class that isn't public is not looked at)
     assert found == dict.fromkeys(USING, ("resolved", ""))
+
+
+def test_what_a_user_specifies_is_used(classes: Path) -> None:
+    found = calls(classes)
+    specification = classes.parent / "app.spec"
+    with specification.open("w") as file:
+        for api, used in zip(USING, USED, strict=True):
+            print(f"main() @ {found[api]['offset']} Main.java:{found[api]['line']} => {used}", file=file)
+    found = calls(classes, "--mode", "sound", "--spec", specification)
+    assert {api: len(each["targets"]) for api, each in found.items()} == dict.fromkeys(USING, 1)
 
 
 @pytest.mark.parametrize("opened", ["java.lang", "java.base/", "java.base/java.lang=", "/java.lang"])

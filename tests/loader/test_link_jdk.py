@@ -20,14 +20,15 @@ from loader.unit import Unit
 from tests.loader.library import library
 
 _BATCH = 2000
-_NESTING = """
-import java.lang.reflect.Executable;
+_OVER_JAVA_BASE = """
+import java.lang.invoke.MethodType;
+import java.lang.reflect.*;
 import java.net.URI;
 import java.nio.file.*;
 import java.util.*;
 import java.util.stream.Stream;
 
-public class Nesting {
+public class Telling {
     static String name(Class<?> type) { return type == null ? "-" : type.getName().replace('.', '/'); }
 
     public static void main(String[] arguments) throws Exception {
@@ -35,15 +36,18 @@ public class Nesting {
         try (Stream<Path> files = Files.walk(base)) {
             for (Path file : (Iterable<Path>) files::iterator) {
                 String entry = base.relativize(file).toString();
-                if (!entry.endsWith(".class") || entry.endsWith("-info.class")) {
-                    continue;
+                if (entry.endsWith(".class") && !entry.endsWith("-info.class")) {
+                    tell(Class.forName(entry.replace(".class", "").replace('/', '.'), false, null));
                 }
-                Class<?> type = Class.forName(entry.replace(".class", "").replace('/', '.'), false, null);
-                System.out.println(String.join(" ", name(type), name(type.getDeclaringClass()),
-                    name(type.getEnclosingClass()), name(type.getNestHost()), names(type.getDeclaredClasses()),
-                    names(type.getNestMembers()), names(type.getPermittedSubclasses()), names(thrown(type))));
             }
         }
+    }
+"""
+_NESTING = """
+    static void tell(Class<?> type) {
+        System.out.println(String.join(" ", name(type), name(type.getDeclaringClass()),
+            name(type.getEnclosingClass()), name(type.getNestHost()), names(type.getDeclaredClasses()),
+            names(type.getNestMembers()), names(type.getPermittedSubclasses()), names(thrown(type))));
     }
 
     static String names(Class<?>... types) {
@@ -60,51 +64,29 @@ public class Nesting {
     }
 }
 """
-
-
 _USING = """
-import java.lang.invoke.MethodType;
-import java.lang.reflect.*;
-import java.net.URI;
-import java.nio.file.*;
-import java.util.stream.Stream;
-
-public class Using {
-    static void tell(Class<?> type, String kind, String name, String descriptor, AccessibleObject member) {
-        System.out.println(String.join(" ", type.getName().replace('.', '/'), kind, name, descriptor,
-            String.valueOf(member.trySetAccessible())));
+    static void tell(Class<?> type) {
+        if (type == Class.class) {
+            return; // (nobody may use its constructor)
+        }
+        for (Method each : type.getDeclaredMethods()) {
+            MethodType shape = MethodType.methodType(each.getReturnType(), each.getParameterTypes());
+            tell(type, "method", each.getName(), shape.toMethodDescriptorString(), each);
+        }
+        for (Constructor<?> each : type.getDeclaredConstructors()) {
+            MethodType shape = MethodType.methodType(void.class, each.getParameterTypes());
+            tell(type, "method", "<init>", shape.toMethodDescriptorString(), each);
+        }
+        for (Field each : type.getDeclaredFields()) {
+            tell(type, "field", each.getName(), each.getType().descriptorString(), each);
+        }
     }
 
-    public static void main(String[] arguments) throws Exception {
-        Path base = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules/java.base");
-        try (Stream<Path> files = Files.walk(base)) {
-            for (Path file : (Iterable<Path>) files::iterator) {
-                String entry = base.relativize(file).toString();
-                if (!entry.endsWith(".class") || entry.endsWith("-info.class")) {
-                    continue;
-                }
-                Class<?> type = Class.forName(entry.replace(".class", "").replace('/', '.'), false, null);
-                if (type == Class.class) {
-                    continue; // (nobody may use its constructor)
-                }
-                for (Method each : type.getDeclaredMethods()) {
-                    MethodType shape = MethodType.methodType(each.getReturnType(), each.getParameterTypes());
-                    tell(type, "method", each.getName(), shape.toMethodDescriptorString(), each);
-                }
-                for (Constructor<?> each : type.getDeclaredConstructors()) {
-                    MethodType shape = MethodType.methodType(void.class, each.getParameterTypes());
-                    tell(type, "method", "<init>", shape.toMethodDescriptorString(), each);
-                }
-                for (Field each : type.getDeclaredFields()) {
-                    tell(type, "field", each.getName(), each.getType().descriptorString(), each);
-                }
-            }
-        }
+    static void tell(Class<?> type, String kind, String name, String descriptor, AccessibleObject member) {
+        System.out.println(String.join(" ", name(type), kind, name, descriptor, String.valueOf(member.trySetAccessible())));
     }
 }
 """
-
-
 _MAKING = """
 import java.lang.reflect.*;
 import java.net.URI;
@@ -146,6 +128,14 @@ public class Making {
 """
 
 
+def _told(code: str, folder: Path) -> list[list[str]]:
+    """Returns the words of each line that a program in Java prints."""
+    source = folder / "Telling.java"
+    source.write_text(code, encoding="utf-8")
+    done = subprocess.run(["java", source], check=True, capture_output=True, text=True)
+    return [line.split(" ") for line in done.stdout.splitlines()]
+
+
 @pytest.fixture(scope="module", name="library")
 def linked_library() -> LinkedProgram:
     return link(library()[1])
@@ -175,10 +165,7 @@ def test_every_reference_of_the_jdk_resolves(library: LinkedProgram) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("java") is None, reason="needs a JDK on the path")
 def test_classes_stand_in_each_other_as_a_jvm_has_it(library: LinkedProgram, tmp_path: Path) -> None:
-    source = tmp_path / "Nesting.java"
-    source.write_text(_NESTING, encoding="utf-8")
-    done = subprocess.run(["java", source], check=True, capture_output=True, text=True)
-    rows = [line.split(" ") for line in done.stdout.splitlines()]
+    rows = _told(_OVER_JAVA_BASE + _NESTING, tmp_path)
     names = {type_: library.type_named(type_) for type_, *_ in rows}
     shown = {id_: name for name, id_ in names.items()} | {-1: "-"}
     assert len(rows) > 5_000
@@ -201,10 +188,7 @@ def test_classes_stand_in_each_other_as_a_jvm_has_it(library: LinkedProgram, tmp
 def test_objects_are_made_of_the_classes_that_a_jvm_lets_other_code_use(
     library: LinkedProgram, tmp_path: Path
 ) -> None:
-    source = tmp_path / "Making.java"
-    source.write_text(_MAKING, encoding="utf-8")
-    done = subprocess.run(["java", source], check=True, capture_output=True, text=True)
-    expected = {name: made != "true" for name, made in (line.split(" ") for line in done.stdout.splitlines())}
+    expected = {name: made != "true" for name, made in _told(_MAKING, tmp_path)}
     found = {name: library.is_encapsulated(library.type_named(name)) for name in expected}
     assert sum(expected.values()) > 1_000 < len(expected) - sum(expected.values())
     assert {name for name in expected if found[name] != expected[name]} == set()
@@ -213,12 +197,8 @@ def test_objects_are_made_of_the_classes_that_a_jvm_lets_other_code_use(
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("java") is None, reason="needs a JDK on the path")
 def test_members_are_used_that_a_jvm_lets_other_code_use(library: LinkedProgram, tmp_path: Path) -> None:
-    source = tmp_path / "Using.java"
-    source.write_text(_USING, encoding="utf-8")
-    done = subprocess.run(["java", source], check=True, capture_output=True, text=True)
     seen = {False: 0, True: 0}
-    for line in done.stdout.splitlines():
-        owner, kind, name, descriptor, usable = line.split(" ")
+    for owner, kind, name, descriptor, usable in _told(_OVER_JAVA_BASE + _USING, tmp_path):
         type_ = library.type_named(owner)
         if kind == "field":
             fields = library.described_fields(type_)
@@ -230,7 +210,7 @@ def test_members_are_used_that_a_jvm_lets_other_code_use(library: LinkedProgram,
             flags = library.flags_of_method(library.method_of(type_, name, descriptor))
         inaccessible = library.is_inaccessible(type_, flags)
         # (protected ones may be used by subclasses, which this class isn't)
-        assert inaccessible == (usable == "false") or (flags & PROTECTED and not inaccessible), line
+        assert inaccessible == (usable == "false") or (flags & PROTECTED and not inaccessible), (owner, name)
         seen[inaccessible] += 1
     assert min(seen.values()) > 10_000
 
