@@ -17,7 +17,17 @@ from cypher.schema import NONE
 from engine import chains
 from engine.flow import CAST, LOCAL, Fact, Step
 from engine.gaps import Gap
-from engine.provenance import ABSENT, TARGET, UNKNOWN, Answer, Inference, Premise, Provenance, Question
+from engine.provenance import (
+    ABSENT,
+    REFUSED,
+    TARGET,
+    UNKNOWN,
+    Answer,
+    Inference,
+    Premise,
+    Provenance,
+    Question,
+)
 from engine.reflection.sources import ARGUMENT, NATIVE
 from engine.result import RESOLVED, ReflectiveSite, Result, Target
 
@@ -250,6 +260,9 @@ class Explainer:
             return f"{self._phrases.unknown(premise)}:"
         if question.kind == ABSENT:
             return f"the {question.operand} may be {subject}, which names nothing there is:"
+        if question.kind == REFUSED:
+            refused = self._target(self.provenance.target_of(question.obj))
+            return f"the {question.operand} may be {refused}, with which this call can do nothing:"
         alike = f" and {question.alike} more" if question.alike else ""
         return (
             f"the {question.operand} may be {subject}{alike}, but calls in the JDK's code are resolved only with what "

@@ -25,7 +25,7 @@ from engine.gaps import Gap, Gaps
 from engine.gathered import ElementNames
 from engine.reflection import api
 from engine.reflection.sources import COMPUTED, Source, sources_by_method
-from engine.result import Derived, ReflectiveSite, Target
+from engine.result import RESOLVED, Derived, ReflectiveSite, Target
 from engine.sets import Index
 from engine.sites import INITIALISATION
 from engine.ways import Ways
@@ -53,11 +53,13 @@ _TARGETS = {heap.CLASS_OBJECT: "type", heap.METHOD_OBJECT: "method", heap.FIELD_
 _METAOBJECTS = frozenset(_TARGETS)
 _CONSTANTS = frozenset({heap.STRING, heap.GENERIC})
 # Kinds of question.
-TARGET, UNKNOWN, CONFINED, ABSENT, EMPTY = "target", "unknown", "confined", "absent", "empty"
+TARGET, UNKNOWN, CONFINED, ABSENT, REFUSED, EMPTY = (
+    "target", "unknown", "confined", "absent", "refused", "empty",
+)  # fmt: skip
 # The most string operations that an answer follows, and what each operand of one may be.
 _COMPUTATIONS, _ALTERNATIVES = 40, 8
 _GAPS = 3
-_ORDER = (TARGET, UNKNOWN, CONFINED, ABSENT, EMPTY)
+_ORDER = (TARGET, UNKNOWN, CONFINED, ABSENT, REFUSED, EMPTY)
 
 
 class Names(ElementNames, Protocol):
@@ -95,8 +97,8 @@ class Question(NamedTuple):
 
     TARGET: why it has `target`. Otherwise `obj` may be the operand at `pointer` and leads to no target: it is
     UNKNOWN; or CONFINED, known but not what a call in the JDK's code is resolved with (see `engine.confined`);
-    or ABSENT, a constant that names nothing there is. EMPTY: nothing arrives at `pointer`. `alike` are as many
-    further objects.
+    or ABSENT, a constant that names nothing there is; or REFUSED, a class or member with which the call can do
+    nothing. EMPTY: nothing arrives at `pointer`. `alike` are as many further objects.
     """
 
     kind: str
@@ -218,8 +220,8 @@ class Provenance:
             elif not explained.targets:
                 found.append(Question(EMPTY, None, operand, pointer))
         if any(each.kind == EMPTY for each in found):
-            # A constant says nothing where the other operand is missing.
-            found = [each for each in found if each.kind != ABSENT]
+            # What is known says nothing where the other operand is missing.
+            found = [each for each in found if each.kind not in (ABSENT, REFUSED)]
         return sorted(found, key=lambda each: _ORDER.index(each.kind))
 
     def _open_questions(
@@ -231,6 +233,7 @@ class Provenance:
         if confined:
             yield Question(CONFINED, None, operand, pointer, confined[0], len(confined) - 1)
         taken = {self._name_of(target) for target in explained.targets}
+        refused = explained.status == RESOLVED and not explained.targets
         for obj in objects:
             if int(kinds[obj]) == heap.CLASS_OF and obj not in unknown:
                 continue
@@ -238,6 +241,8 @@ class Provenance:
                 yield Question(UNKNOWN, None, operand, pointer, obj)
             elif obj not in unknown and self._leads_nowhere(obj, taken):
                 yield Question(ABSENT, None, operand, pointer, obj)
+            elif refused and int(kinds[obj]) in _METAOBJECTS:
+                yield Question(REFUSED, None, operand, pointer, obj)
 
     def _leads_nowhere(self, obj: int, taken: set[str]) -> bool:
         """Returns whether an object is a constant other than those in `taken`."""
@@ -245,6 +250,11 @@ class Provenance:
         if int(objects.kind[obj]) == heap.STRING:
             return self._names.constant(int(objects.payload[obj])) not in taken
         return obj == self._chains.plain_string
+
+    def target_of(self, obj: int) -> Target:
+        """Returns the class or member that a class, method or field object is of."""
+        objects = self.flow.evidence.objects
+        return Target(_TARGETS[int(objects.kind[obj])], int(objects.payload[obj]))
 
     def answer(self, site: int, question: Question) -> Answer:
         """Returns what explains a question about a site."""

@@ -292,7 +292,7 @@ class Reflection:
         for position in (each.subject, each.named):
             if position >= 0:
                 self._ask(call.argument(position), call.method, types[position])
-        trusted = int(self.is_trusted(each, call))
+        trusted = int(each.owner not in api.CHECKING or self._confined.covers_one(call.method))
         self.specified.enter(each, call)
         if each.role == api.FOR_NAME:
             add({rel.ForName: [rel.ForName(site, named, int(each.initialises))]})
@@ -331,10 +331,6 @@ class Reflection:
             self._enter_library(each, call, subject, named)
         else:
             self._enter_linking(each, call, callee, subject, named)
-
-    def is_trusted(self, each: Api, call: SiteCall) -> bool:
-        """Returns whether a call may use members that are accessible to the JDK only."""
-        return each.owner not in api.CHECKING or self._confined.covers_one(call.method)
 
     def _with_own_operand(self, each: Api, call: SiteCall) -> tuple[SiteCall, int]:
         """Returns a call with an operand of its own, of which not all that comes is shown, and this operand."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from engine.models import SiteCall
 from engine.openness import Openness, operands
 from engine.reflection import api
 from engine.reflection import relations as rel
-from engine.reflection.actions import default_constructor
+from engine.reflection.actions import default_constructor, may_access, may_use, takes
 from engine.reflection.api import Api
 from engine.reflective import Reflection
 from engine.result import PARTIAL, RESOLVED, UNRESOLVED, NameSource, ReflectiveSite, Target
@@ -44,6 +45,12 @@ UNKNOWN_REASONS = {
     api.FIELD_GET: "unknown-field",
     api.FIELD_SET: "unknown-field",
 }
+
+# Which relation holds the calls of a role that acts on what others found.
+_CALLS: dict[str, Any] = {
+    api.CLASS_NEW: rel.NewInstanceCall, api.CONSTRUCTOR_NEW: rel.ConstructorCall, api.INVOKE: rel.InvokeCall,
+    api.FIELD_GET: rel.FieldCall, api.FIELD_SET: rel.FieldCall,
+}  # fmt: skip
 
 # Kinds of object at an operand that leave nothing unknown.
 KNOWN = frozenset({NONE, heap.STRING, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT, heap.GENERIC})
@@ -97,7 +104,7 @@ def _report_site(
             sources += at
             if is_open and not openness.settles(site, operand):
                 unknown.append(operand)
-        reason = _reason(constraints, reflection, each, call, unknown, bool(found))
+        reason = _reason(constraints, reflection, site, each, call, unknown, bool(found))
         if unknown:
             status = PARTIAL if found else UNRESOLVED
         else:
@@ -106,17 +113,21 @@ def _report_site(
     return ReflectiveSite(site, name, each.role, status, reason, found, tuple(sources), pointers, assumes)
 
 
-def _is_refused(program: Program, reflection: Reflection, each: Api, call: SiteCall) -> bool:
-    """Returns whether members come to a call that it may not use, because only the JDK may."""
-    if reflection.is_trusted(each, call):
-        return False
-    rows_of, members, at = reflection.rules.tables, reflection.members, call.argument(each.subject)
-    if each.role == api.CLASS_NEW:
-        made = (default_constructor(program, row.type) for row in rows_of[rel.ClassAt].where(pointer=at))
-        return not all(members.may_use_method(method) for method in made if method >= 0)
+def _refusal(program: Program, reflection: Reflection, site: int, each: Api, call: SiteCall) -> str:
+    """Returns why a call acts on none of the classes or members that come to it."""
+    tables, members, at = reflection.rules.tables, reflection.members, call.argument(each.subject)
+    (row,) = tables[_CALLS[each.role]].where(site=site)
     if each.role in (api.FIELD_GET, api.FIELD_SET):
-        return not all(members.may_use_field(row.field) for row in rows_of[rel.FieldAt].where(pointer=at))
-    return not all(members.may_use_method(row.method) for row in rows_of[rel.MethodAt].where(pointer=at))
+        usable = [may_access(row, found.field, members) for found in tables[rel.FieldAt].where(pointer=at)]
+    elif each.role == api.CLASS_NEW:
+        made = [default_constructor(program, found.type) for found in tables[rel.ClassAt].where(pointer=at)]
+        usable = [may_use(row, method, members) for method in made if method >= 0]
+    else:
+        found = [each.method for each in tables[rel.MethodAt].where(pointer=at)]
+        usable = [may_use(row, method, members) for method in found]
+        if all(usable) and not all(takes(row, method, members) for method in found):
+            return "argument-count"
+    return "nothing-to-act-on" if all(usable) else "inaccessible"
 
 
 def _sources(
@@ -169,7 +180,8 @@ def _is_generic(constraints: Constraints, objects: Int32) -> bool:
 
 
 def _reason(
-    constraints: Constraints, reflection: Reflection, each: Api, call: SiteCall, unknown: Collection[str], found: bool
+    constraints: Constraints, reflection: Reflection, site: int, each: Api, call: SiteCall,
+    unknown: Collection[str], found: bool,
 ) -> str:  # fmt: skip
     """Returns why a site has no target, or not all; `unknown` are the operands of which that is not known."""
     if unknown:
@@ -187,4 +199,4 @@ def _reason(
         return f"no-{empty[0]}-arrives"
     if each.role in ABSENT_REASONS:
         return ABSENT_REASONS[each.role]
-    return "inaccessible" if _is_refused(constraints.program, reflection, each, call) else "nothing-to-act-on"
+    return _refusal(constraints.program, reflection, site, each, call)

@@ -10,7 +10,7 @@ from cli.naming import ReportingProgram
 from cli.pipeline import Job, MakeSolver, _link, _open, _read, _solver
 from cli.progress import Progress
 from cypher.program import MethodRows
-from cypher.schema import CallSite, Field, Method, Type, Variable
+from cypher.schema import CallSite, Field, Method, Text, Type, Variable
 from engine import heap
 from engine.analysis import Options, analyse
 from engine.reflection import relations
@@ -83,6 +83,7 @@ class NamedRows:
         kind = list(get_type_hints(getattr(relations, relation)).values())[1]
         naming: dict[Any, Callable[[int], str]] = {
             Type: self.type, Method: self.method, Field: self.field, CallSite: self.site, Variable: self.pointer,
+            Text: self.program.text,
         }  # fmt: skip
         return naming.get(kind, str)(detail)
 

@@ -83,6 +83,24 @@ def test_only_the_jdk_uses_what_its_modules_keep_to_themselves(classes: Path) ->
     assert reasons(classes) == dict.fromkeys(USING, ("resolved", "inaccessible"))
 
 
+def test_what_is_refused_is_explained(classes: Path) -> None:
+    for each, used in zip(calls(classes).values(), USED, strict=True):
+        done = run_command(
+            "explain",
+            f"{each['caller']}@{each['offset']}",
+            "--run",
+            classes.parent / "run",
+            "--format",
+            "json",
+        )
+        (explained,) = json.loads(done.output)
+        (answer,) = explained["answers"]
+        assert (explained["reason"], answer["kind"]) == ("inaccessible", "refused")
+        assert used in answer["title"]
+        assert "which this call can do nothing" in answer["title"]
+        assert answer["steps"][-1]["method"] == explained["caller"]
+
+
 def test_packages_are_opened(classes: Path) -> None:
     packages = ("java.base/java.lang=ALL-UNNAMED", "java.base/java.util=ALL-UNNAMED")
     opened = [word for each in packages for word in ("--add-opens", each)]

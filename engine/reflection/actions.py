@@ -40,12 +40,17 @@ def default_constructor(program: Program, type_: int) -> int:
     return program.method_of(type_, "<init>", "()V") if instantiable(program, type_) else NONE
 
 
-def _may_use(site: NewInstanceCall | ConstructorCall | InvokeCall, method: int, members: Members) -> bool:
+def may_use(site: NewInstanceCall | ConstructorCall | InvokeCall, method: int, members: Members) -> bool:
     """Returns whether a call may use a method or constructor, as far as modules of the JDK go."""
     return bool(site.trusted) or members.may_use_method(method)
 
 
-def _takes(site: ConstructorCall | InvokeCall, method: int, members: Members) -> bool:
+def may_access(site: FieldCall, field: int, members: Members) -> bool:
+    """Returns whether a call may access a field, as far as modules of the JDK go."""
+    return bool(site.trusted) or members.may_use_field(field)
+
+
+def takes(site: ConstructorCall | InvokeCall, method: int, members: Members) -> bool:
     """Returns whether a method or constructor takes as many arguments as a call passes."""
     return site.length in (NONE, len(members.parameter_classes(method)))
 
@@ -86,7 +91,7 @@ def _constructed(
     """Yields the default constructor of each class at a call, if it has one that runs."""
     for site, class_ in found:
         constructor = default_constructor(program, class_.type)
-        if constructor >= 0 and _may_use(site, constructor, members):
+        if constructor >= 0 and may_use(site, constructor, members):
             yield NewInstanceTarget(site.site, constructor)  # type: ignore[arg-type]
 
 
@@ -107,8 +112,8 @@ def constructor_new_instance(
         if (
             name == "<init>"
             and instantiable(program, declaring)
-            and _may_use(site, found.method, members)
-            and _takes(site, found.method, members)
+            and may_use(site, found.method, members)
+            and takes(site, found.method, members)
         ):
             yield NewInstanceTarget(site.site, found.method)
 
@@ -168,8 +173,8 @@ def resolved_invoke(
     for site, found in joined(sites, methods, receiver="pointer"):
         if (
             program.name_of_method(found.method)[1] != "<init>"
-            and _may_use(site, found.method, members)
-            and _takes(site, found.method, members)
+            and may_use(site, found.method, members)
+            and takes(site, found.method, members)
         ):
             yield ResolvedInvoke(site.site, found.method)
 
@@ -186,5 +191,5 @@ def resolved_field(
                         fieldObject(h, f), actual(i, 1, v1), actual(i, 2, v2).
     """
     for site, found in joined(sites, fields, receiver="pointer"):
-        if site.trusted or members.may_use_field(found.field):
+        if may_access(site, found.field, members):
             yield ResolvedField(site.site, found.field)

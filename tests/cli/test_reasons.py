@@ -1,0 +1,100 @@
+"""Why calls have no targets: a program in which each line is a call of another reason, run on a JVM as well."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import run_command
+
+# (the comment of a line: its reason, and what a JVM throws there)
+PROGRAM = """
+import java.lang.reflect.*;
+
+public class Main {
+    public static abstract class Shape {
+        public static String named;
+        public static void draw(String how) { }
+    }
+
+    interface Call { Object make() throws Exception; }
+
+    static void run(Call call) {
+        try {
+            System.out.println(call.make());
+        } catch (Exception thrown) {
+            System.out.println(thrown.getClass().getSimpleName());
+        }
+    }
+
+    static String never;
+
+    public static void main(String[] arguments) throws Exception {
+        String name = arguments[0];
+        Class<?> given = Class.forName(name); // unknown-name
+        run(() -> given.newInstance()); // unknown-class InstantiationException
+        Constructor<?> constructor = given.getConstructors()[0]; // unknown-class
+        run(() -> constructor.newInstance()); // unknown-constructor InstantiationException
+        Method method = given.getMethod("draw", String.class); // unknown-class
+        run(() -> method.invoke(null)); // unknown-method IllegalArgumentException
+        Field field = given.getField("named"); // unknown-class
+        run(() -> field.get(null)); // unknown-field null
+        run(() -> Class.forName("Absent")); // class-absent ClassNotFoundException
+        run(() -> Shape.class.getMethod("erase")); // member-absent NoSuchMethodException
+        run(() -> Shape.class.newInstance()); // nothing-to-act-on InstantiationException
+        Method draw = Shape.class.getMethod("draw", String.class);
+        run(() -> draw.invoke(null, "thick", "black")); // argument-count IllegalArgumentException
+        run(() -> Shape.class.getMethod(arguments[1])); // unknown-name NoSuchMethodException
+        run(() -> Class.forName(never)); // no-name-arrives NullPointerException
+    }
+}
+"""
+LINES = PROGRAM.splitlines()
+REASONS = {
+    number: comment[1].split()
+    for number, line in enumerate(LINES, 1)
+    if (comment := re.search(r"// ([a-z-]+( \w+)?)$", line))
+}
+
+pytestmark = pytest.mark.skipif(not all(map(shutil.which, ("java", "javac"))), reason="needs a JDK")
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reasons")
+    (folder / "Main.java").write_text(PROGRAM, encoding="utf-8")
+    subprocess.run(["javac", "-nowarn", "Main.java", "-d", "classes"], cwd=folder, check=True)
+    run = folder / "run"
+    done = run_command("analyze", folder / "classes", "--scope", "application", "--out", run, "-q")
+    assert done.code == 0, done.errors
+    return folder / "classes"
+
+
+def sites(classes: Path) -> list[dict[str, Any]]:
+    listed = run_command("sites", "--run", classes.parent / "run", "--format", "json").output
+    return [each for each in json.loads(listed) if each["line"] in REASONS]
+
+
+def test_a_jvm_finds_no_target_either(classes: Path) -> None:
+    command = ["java", "-cp", classes, "Main", "Main$Shape", "nothing"]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert done.stdout.split() == [thrown[1] for _, thrown in sorted(REASONS.items()) if thrown[1:]]
+
+
+def test_each_call_has_its_reason(classes: Path) -> None:
+    found = {each["line"]: (each["reason"], each["targets"]) for each in sites(classes)}
+    assert found == {line: (reason[0], []) for line, reason in REASONS.items()}
+
+
+def test_each_reason_is_explained(classes: Path) -> None:
+    for each in sites(classes):
+        wanted = f"{each['caller']}@{each['offset']}"
+        done = run_command("explain", wanted, "--run", classes.parent / "run", "--format", "json")
+        explained = json.loads(done.output)
+        assert [len(one["answers"]) > 0 for one in explained] == [True], LINES[each["line"] - 1]
