@@ -82,7 +82,7 @@ def sites(classes: Path) -> list[dict[str, Any]]:
 
 
 def test_a_jvm_finds_no_target_either(classes: Path) -> None:
-    command = ["java", "-cp", classes, "Main", "Main$Shape", "nothing"]
+    command = ["java", "-cp", str(classes), "Main", "Main$Shape", "nothing"]
     done = subprocess.run(command, capture_output=True, check=False, text=True)
     assert done.stdout.split() == [thrown[1] for _, thrown in sorted(REASONS.items()) if thrown[1:]]
 
