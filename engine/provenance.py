@@ -52,14 +52,12 @@ _BEARERS = {
 _TARGETS = {heap.CLASS_OBJECT: "type", heap.METHOD_OBJECT: "method", heap.FIELD_OBJECT: "field"}
 _METAOBJECTS = frozenset(_TARGETS)
 _CONSTANTS = frozenset({heap.STRING, heap.GENERIC})
-# Kinds of question.
-TARGET, UNKNOWN, CONFINED, ABSENT, REFUSED, EMPTY = (
-    "target", "unknown", "confined", "absent", "refused", "empty",
-)  # fmt: skip
+# Kinds of question, in the order in which they are asked.
+_ORDER = ("target", "unknown", "confined", "absent", "refused", "empty")
+TARGET, UNKNOWN, CONFINED, ABSENT, REFUSED, EMPTY = _ORDER
 # The most string operations that an answer follows, and what each operand of one may be.
 _COMPUTATIONS, _ALTERNATIVES = 40, 8
 _GAPS = 3
-_ORDER = (TARGET, UNKNOWN, CONFINED, ABSENT, REFUSED, EMPTY)
 
 
 class Names(ElementNames, Protocol):
@@ -533,7 +531,7 @@ class Provenance:
             return self._instance(what, name.replace(".", "/")) >= 0
         if kind not in _TARGETS or what < 0:
             return False
-        found = self._name_of(Target(_TARGETS[kind], what))
+        found = self._name_of(self.target_of(obj))
         if found == "<init>":
             found = self._names.method(what).declaring.replace("/", ".")
         return found == name

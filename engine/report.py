@@ -119,15 +119,17 @@ def _refusal(program: Program, reflection: Reflection, site: int, each: Api, cal
     (row,) = tables[_CALLS[each.role]].where(site=site)
     if each.role in (api.FIELD_GET, api.FIELD_SET):
         usable = [may_access(row, found.field, members) for found in tables[rel.FieldAt].where(pointer=at)]
-    elif each.role == api.CLASS_NEW:
+        return "nothing-to-act-on" if all(usable) else "inaccessible"
+    if each.role == api.CLASS_NEW:
         made = [default_constructor(program, found.type) for found in tables[rel.ClassAt].where(pointer=at)]
-        usable = [may_use(row, method, members) for method in made if method >= 0]
+        methods = [method for method in made if method >= 0]
     else:
-        found = [each.method for each in tables[rel.MethodAt].where(pointer=at)]
-        usable = [may_use(row, method, members) for method in found]
-        if all(usable) and not all(takes(row, method, members) for method in found):
-            return "argument-count"
-    return "nothing-to-act-on" if all(usable) else "inaccessible"
+        methods = [found.method for found in tables[rel.MethodAt].where(pointer=at)]
+    if not all(may_use(row, method, members) for method in methods):
+        return "inaccessible"
+    if each.role != api.CLASS_NEW and not all(takes(row, method, members) for method in methods):
+        return "argument-count"
+    return "nothing-to-act-on"
 
 
 def _sources(

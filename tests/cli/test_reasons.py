@@ -34,6 +34,7 @@ public class Main {
     }
 
     static String never;
+    static Method none;
 
     public static void main(String[] arguments) throws Exception {
         String name = arguments[0];
@@ -52,6 +53,7 @@ public class Main {
         run(() -> draw.invoke(null, "thick", "black")); // argument-count IllegalArgumentException
         run(() -> Shape.class.getMethod(arguments[1])); // unknown-name NoSuchMethodException
         run(() -> Class.forName(never)); // no-name-arrives NullPointerException
+        run(() -> none.invoke(null)); // no-subject-arrives NullPointerException
     }
 }
 """
@@ -90,6 +92,18 @@ def test_a_jvm_finds_no_target_either(classes: Path) -> None:
 def test_each_call_has_its_reason(classes: Path) -> None:
     found = {each["line"]: (each["reason"], each["targets"]) for each in sites(classes)}
     assert found == {line: (reason[0], []) for line, reason in REASONS.items()}
+
+
+def test_what_the_method_does_not_make_itself_is_not_followed_in_mode_local(classes: Path) -> None:
+    run = classes.parent / "local"
+    arguments = ("--scope", "application", "--mode", "local", "--out", run, "-q")
+    assert run_command("analyze", classes, *arguments).code == 0
+    listed = json.loads(run_command("sites", "--run", run, "--format", "json").output)
+    found = {each["line"]: (each["status"], each["reason"]) for each in listed}
+    line_of = {reason[0]: line for line, reason in REASONS.items()}
+    assert found[line_of["no-name-arrives"]] == ("unresolved", "not-local")  # (its name is in a static field)
+    assert found[line_of["class-absent"]] == ("resolved", "class-absent")
+    assert found[line_of["argument-count"]] == ("unresolved", "mode-ignores-reflection")
 
 
 def test_each_reason_is_explained(classes: Path) -> None:
