@@ -1,8 +1,8 @@
 """Operands that take only a few classes or members.
 
 A call that lists the members of any object or class whatever, or finds its superclass, takes thousands of methods and
-fields then, of which hardly any is meant. Of so many classes nothing is shown to the rules but that they are unknown.
-Likewise a call that asks any method whatever for its parameters, or anything for its name.
+fields then, of which hardly any is meant. Of so many classes the rules are shown those of the application, if these are
+few, and that the rest is unknown. Likewise a call that asks any method whatever for its parameters, or anything for its name.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from cypher.schema import NONE, Int32
 
@@ -45,6 +47,13 @@ class Bounded:
         """Returns the constants, and what calls of getClass return that return few enough; None if these, with the members, are too many."""
         found = self._classes(filter(self.takes, self.objects))
         return found if len(found) + len(self.members) <= self.in_all else None
+
+    def own_classes(self, own: Int32) -> set[int]:
+        """Returns of all classes, too many, those of the application (`own`); none if these are too many too."""
+        listed = np.concatenate((np.empty(0, np.int32), *self.objects.values()))
+        found = np.unique(listed[np.isin(listed, own, kind="table")]).tolist()
+        shown = self.constants.intersection(own.tolist()).union(found)
+        return shown if len(shown) <= self.in_all else set()
 
     def all_classes(self) -> set[int]:
         """Returns the constants, and what calls of getClass return, few or many."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.program import ACC_STATIC
+from cypher.program import ACC_STATIC, APPLICATION
 from cypher.schema import NONE, VIRTUAL, Facts, Int32, Rows
 from engine import heap
 from engine.bounded import ASCENDED, LISTED, LISTED_IN_ALL, NAMED, NAMED_IN_ALL, Bounded
@@ -672,11 +672,13 @@ class Reflection:
         """
         nothing: Any = NONE
         rows: dict[type, list[Any]] = defaultdict(list)
+        own = self._own_classes()
         for operand in sorted(self._grown):
             at: Any = operand
             each = self._bounded[operand]
             found = each.classes()
-            rows[rel.ClassAt] += self._fresh_classes(operand, found or set())
+            shown = each.own_classes(own) if found is None else found
+            rows[rel.ClassAt] += self._fresh_classes(operand, shown)
             for member in each.members if found is not None else ():
                 rows[type(member)].append(member)
             if found is None or not all(map(each.takes, each.objects)):
@@ -685,6 +687,14 @@ class Reflection:
                     rows[rel.ClassAt] += self._fresh_classes(each.others, each.all_classes())
         self._grown.clear()
         return self.rules.add(rows)
+
+    def _own_classes(self) -> Int32:
+        """Returns which of the classes that came to bounded operands are the application's."""
+        objects = (types for _, types in self._classes.values())
+        met = set(np.unique(np.concatenate((np.empty(0, np.int32), *objects))).tolist())
+        met.update(*(each.constants for each in self._bounded.values()))
+        own = [each for each in met if each >= 0 and self._program.flags_of_type(each) & APPLICATION]
+        return np.array(own, np.int32)
 
     def _fresh_classes(self, operand: Any, found: set[int]) -> list[rel.ClassAt]:
         """Returns the rows for classes that the rules were not yet shown at an operand."""

@@ -393,6 +393,24 @@ def test_members_of_too_many_classes_that_are_named_are_not_listed(
     assert (makes["status"], len(makes["targets"])) == ("resolved", number)
 
 
+def test_of_too_many_classes_those_of_the_application_are_listed(
+    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph
+) -> None:
+    program = compiled(tmp_path, jdk, javac, Listing=listing(LISTED_IN_ALL + 1))
+    library, run = tmp_path / "library", tmp_path / "run"
+    (library / "demo").mkdir(parents=True)
+    for each in range(3, LISTED_IN_ALL + 1):
+        (program / f"demo/C{each}.class").rename(library / f"demo/C{each}.class")
+    arguments = ("--classpath", library, "--main", "demo.Listing", "--jdk", jdk, "--out", run)
+    assert heliograph("analyze", program, *arguments).code == 0
+    sites = {each["api"].rpartition(".")[2]: each for each in reflective_calls(heliograph, run)}
+    lists, invokes = sites["getMethods"], sites["invoke"]
+    assert (lists["status"], lists["causes"], invokes["status"]) == ("partial", ["many-classes"], "partial")
+    assert [each for each in invokes["targets"] if each.startswith("demo.")] == [
+        f"demo.C{each}.go()V" for each in range(3)
+    ]
+
+
 def ascending(number: int) -> str:
     """Returns a program that asks objects of so many classes for the superclass of theirs."""
     return f"""package demo;
