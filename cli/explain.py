@@ -214,7 +214,7 @@ class Explainer:
 
     def inputs(self, site: ReflectiveSite) -> tuple[str, ...]:
         """Returns of which kinds the input is that comes to a call, out of the table of sources."""
-        begun = self.ways(self.provenance.arriving(site.site))
+        begun = self.ways(self.provenance.arriving(site.site)[0])
         kinds = {self.origin(premise)[0] for premise, _ in begun}
         return tuple(sorted(kinds - {"constant", "unknown"}))
 

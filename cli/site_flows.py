@@ -28,7 +28,8 @@ class SiteFlows:
         With a `limit`, so many of the shortest ways are listed; also returns how many others there are.
         """
         found: dict[tuple[object, ...], tuple[str, list[PrintedStep]]] = {}
-        for premise, steps in self._explainer.ways(self._explainer.provenance.arriving(site.site)):
+        premises, others = self._explainer.provenance.arriving(site.site, limit)
+        for premise, steps in self._explainer.ways(premises):
             kind, text, key = self._explainer.origin(premise)
             begin = premise.chain.origin
             found.setdefault((kind, text, begin.method, begin.offset), (key, steps))
@@ -40,7 +41,7 @@ class SiteFlows:
             {"kind": kind, "text": text, "key": key, "path": self._path(steps)}
             for (kind, text, *_), (key, steps) in nearest
         ]
-        return documents, len(found) - len(documents)
+        return documents, others + len(found) - len(documents)
 
     def derivations(self, site: ReflectiveSite) -> list[dict[str, Any]]:
         """Returns by which rule, and from which operands, a call has each target, in the order of their names."""

@@ -271,19 +271,28 @@ class Provenance:
         self._computing.clear()
         return self._inference(_relation(self._sites[site].role, target), site, target.id)
 
-    def arriving(self, site: int) -> list[Premise]:
-        """Returns the premises for the objects that a site's sources list."""
+    def arriving(self, site: int, limit: int | None = None) -> tuple[list[Premise], int]:
+        """Returns the premises for the objects that a site's sources list.
+
+        In bulk and with a `limit`, these are of each operand so many string constants, the nearest; also returns how
+        many others there are.
+        """
         explained, kinds = self._sites[site], self.flow.evidence.objects.kind
         listed = [each.obj for each in explained.sources if each.obj >= 0]
-        found = []
+        found, others = [], 0
         self._computing.clear()
         for name, pointer in explained.operands.items():
             here = [each for each in listed if pointer >= 0 and self.flow.sets.contains(pointer, each)]
-            known = [each for each in here if int(kinds[each]) in _CONSTANTS]
-            chains = [self._chain(pointer, each) for each in known]
-            chains += self._every(pointer, [each for each in here if each not in set(known)])
+            unknown = [each for each in here if int(kinds[each]) not in _CONSTANTS]
+            texts = [each for each in here if int(kinds[each]) == heap.STRING]
+            if self._ways is not None and limit is not None and len(texts) > limit:
+                others += len(texts) - limit
+                texts = self._ways.nearest(pointer, texts, limit)
+            generic = [each for each in here if int(kinds[each]) == heap.GENERIC]
+            chains = [self._chain(pointer, each) for each in (*texts, *generic)]
+            chains += self._every(pointer, unknown)
             found += [self._explained(_operand(explained.role, name), each) for each in chains]
-        return found
+        return found, others
 
     def _calls_for(self, site: int, target: Target) -> Iterator[tuple[int, int]]:
         """Yields the call edges made on behalf of a site that go to `target`, or to what initialises it."""

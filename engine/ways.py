@@ -44,6 +44,8 @@ _KNOWN = frozenset({heap.STRING, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIE
 _MADE = frozenset({heap.ALLOCATED, heap.REFLECTIVE})
 # The beginnings of ways that are looked at for one object.
 _BEGINNINGS = 50
+# The pointers that are asked at once whether they hold an object.
+_AT_ONCE = 10_000
 # The searches that are kept.
 _TREES = 64
 
@@ -65,9 +67,15 @@ class _Tree(NamedTuple):
 
     def among(self, pointers: Int32) -> Int32:
         """Returns those that the search came to, the nearest first."""
-        places = np.flatnonzero(np.isin(self.pointers, pointers))
+        places = np.unique(self.places(pointers))
+        places = places[places >= 0]
         found: Int32 = self.pointers[places[np.argsort(self.ranks[places])]]
         return found
+
+    def places(self, pointers: Int32) -> NDArray[np.int64]:
+        """Returns the place of each pointer in `pointers`, -1 where the search didn't come to it."""
+        places = np.minimum(self.pointers.searchsorted(pointers.astype(np.int32)), self.pointers.size - 1)
+        return np.where(self.pointers[places] == pointers, places, NONE)
 
 
 class Ways:
@@ -96,6 +104,18 @@ class Ways:
             self._known[key] = found or [self.to(pointer, each) for each in objects[:1]]
         return self._known[key]
 
+    def nearest(self, pointer: int, texts: Sequence[int], limit: int) -> list[int]:
+        """Returns up to `limit` of the string constants at a pointer, those first that begin nearest to it."""
+        tree = self._tree(pointer, stopping=False)
+        constants = self._flow.evidence.facts[schema.StringConstant]
+        places = tree.places(constants.target)
+        rank = np.where(places >= 0, tree.ranks[places], len(tree.ranks))
+        found = np.array(texts, np.int64)
+        payloads = self._flow.evidence.objects.payload[found]
+        of_text = np.full(max(payloads.max(initial=0), constants.text.max(initial=0)) + 1, len(tree.ranks))
+        np.minimum.at(of_text, constants.text, rank)
+        return found[np.argsort(of_text[payloads], kind="stable")][:limit].tolist()
+
     def _ways(self, pointer: int, obj: int, told: set[int]) -> Iterator[Chain]:
         """Yields chains from where an object begins, but for those `told`, to which it adds them."""
         yield from self._along(self._tree(pointer, self._stops(obj)), pointer, obj, told)
@@ -107,7 +127,7 @@ class Ways:
         if int(self._flow.evidence.objects.kind[obj]) in _MADE:
             return
         starts = self._into[0]
-        for begin in self._beginnings(tree, obj)[:_BEGINNINGS]:
+        for begin in itertools.islice(self._beginnings(tree, obj), _BEGINNINGS):
             steps = self._steps(begin, pointer, obj, tree) if starts[begin] == starts[begin + 1] else None
             if steps is not None:  # nothing that the program says brings it there
                 yield Chain(obj, self._chains.given(begin, obj), tuple(marked(steps)))
@@ -134,8 +154,9 @@ class Ways:
 
     def _along(self, tree: _Tree, pointer: int, obj: int, told: set[int]) -> Iterator[Chain]:
         hops = Hops(self._flow, obj, exact=False)
-        left = [each for each in self._beginnings(tree, obj)[:_BEGINNINGS] if each not in told]
-        for begin in left:
+        for begin in itertools.islice(self._beginnings(tree, obj), _BEGINNINGS):
+            if begin in told:
+                continue
             origin = self._chains.origin(begin, obj, hops)
             if origin is None and begin not in self._entered:
                 continue
@@ -144,15 +165,16 @@ class Ways:
                 told.add(begin)
                 yield Chain(obj, origin or self._chains.given(begin, obj), tuple(marked(steps)))
 
-    def _beginnings(self, tree: _Tree, obj: int) -> list[int]:
-        """Returns the pointers at which a search ended and which hold an object, the nearest first."""
+    def _beginnings(self, tree: _Tree, obj: int) -> Iterator[int]:
+        """Yields the pointers at which a search ended and which hold an object, the nearest first; constants of it before."""
         objects, constants = self._flow.evidence.objects, self._flow.evidence.facts[schema.StringConstant]
-        begins = tree.begins
+        here = np.array([obj], np.int32)
         if int(objects.kind[obj]) == heap.STRING:
             rows = self._flow.rows_of(schema.StringConstant, "text", int(objects.payload[obj]))
-            begins = np.concatenate((tree.among(constants.target[rows]), begins))
-        found: list[int] = begins[self._flow.sets.contain(begins, np.array([obj], np.int32))].tolist()
-        return found
+            begins = tree.among(constants.target[rows])
+            yield from begins[self._flow.sets.contain(begins, here)].tolist()
+        for begins in np.split(tree.begins, np.arange(_BEGINNINGS, tree.begins.size, _AT_ONCE)):
+            yield from begins[self._flow.sets.contain(begins, here)].tolist()
 
     @cached_property
     def _entered(self) -> frozenset[int]:

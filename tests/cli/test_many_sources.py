@@ -49,6 +49,33 @@ def test_sites_list_the_nearest_sources_and_count_the_others(folder: Path, helio
     assert every["sources"][-1]["key"] == "far"
 
 
+def test_sites_list_the_nearest_constants_and_count_the_others(
+    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph
+) -> None:
+    source = PROGRAM
+    for key in ("far", *(f"k{each}" for each in range(NUMBER - 1))):
+        source = source.replace(f'System.getProperty("{key}")', f'"demo.{key}"') + f"class {key} {{}}\n"
+    run = tmp_path / "run"
+    assert (
+        heliograph("analyze", compiled(tmp_path, jdk, javac, Main=source), "--jdk", jdk, "--out", run).code
+        == 0
+    )
+    (some,), (every,) = (
+        json.loads(heliograph("sites", "--run", run, "--format", "json", *options).output)
+        for options in ((), ("--all-sources",))
+    )
+    nearest = {f"demo.k{each}" for each in range(NUMBER - 1)}
+    listed = [each["text"] for each in some["sources"]]
+    assert (len(set(listed)), set(listed) - nearest, some["sourcesOmitted"]) == (
+        SOURCES,
+        set(),
+        NUMBER - SOURCES,
+    )
+    assert {each["text"] for each in every["sources"]} == {"demo.far", *nearest}
+    assert every["sourcesOmitted"] == 0
+    assert all(each in every["sources"] for each in some["sources"])
+
+
 def test_a_specification_lists_the_nearest_input_and_counts_the_other(folder: Path, tmp_path: Path) -> None:
     text = "".join(lines(Run(folder), everything=False))
     listed = [line for line in text.splitlines() if line.startswith("# From ")]
