@@ -55,7 +55,7 @@ class Sets:
 
     def __init__(self, rows: PointsToRows) -> None:
         self._rows = rows
-        self._holders: dict[int, Bools] = {}
+        self._holding: dict[int, Bools] = {}
 
     def contain(self, pointers: Int32, objects: Int32) -> Bools:
         """Returns whether each of `pointers` may refer to the object at its place; either may be of length 1."""
@@ -131,17 +131,27 @@ class Sets:
 
     def holders(self, obj: int) -> Bools:
         """Returns which pointers may refer to `obj`, by pointer."""
-        known = self._holders.get(obj)
+        found: Bools = self.sets_holding(obj)[self._rows.representative]
+        return found
+
+    def sets_holding(self, obj: int) -> Bools:
+        """Returns which pointers may refer to `obj`, by the pointer that represents them (see `represented`)."""
+        known = self._holding.get(obj)
         if known is None:
             rows = self._rows
             places = np.flatnonzero(rows.key == obj >> 6)
             places = places[(rows.word[places] >> (obj & 63)) & 1 != 0]
-            found = np.zeros(rows.at.size - 1, np.bool_)
-            found[np.searchsorted(rows.at, places.astype(rows.at.dtype), "right") - 1] = True
-            if len(self._holders) == _KEPT:
-                self._holders.clear()
-            known = self._holders[obj] = found[rows.representative]
+            known = np.zeros(rows.at.size - 1, np.bool_)
+            known[np.searchsorted(rows.at, places.astype(rows.at.dtype), "right") - 1] = True
+            if len(self._holding) == _KEPT:
+                self._holding.clear()
+            self._holding[obj] = known
         return known
+
+    def represented(self, pointers: Int32) -> Int32:
+        """Returns the pointers that represent `pointers`."""
+        found: Int32 = self._rows.representative[pointers]
+        return found
 
     def holding(self, wanted: Bools) -> Bools:
         """Returns which pointers may refer to one of the objects that are `wanted`, by pointer."""

@@ -8,6 +8,7 @@ pointer of a way is checked afterwards. Objects of which that fails get a chain 
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -44,8 +45,8 @@ _KNOWN = frozenset({heap.STRING, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIE
 _MADE = frozenset({heap.ALLOCATED, heap.REFLECTIVE})
 # The beginnings of ways that are looked at for one object.
 _BEGINNINGS = 50
-# The pointers that are asked at once whether they hold an object.
-_AT_ONCE = 10_000
+# The ways of other objects that an object is tried on.
+_TAKEN = 50
 # The searches that are kept.
 _TREES = 64
 
@@ -85,6 +86,8 @@ class Ways:
         self._flow, self._chains, self._inputs = flow, chains, inputs
         self._trees: dict[tuple[int, bool, int], _Tree] = {}
         self._known: dict[tuple[int, ...], list[Chain]] = {}
+        # By pointer and `stopping`, the ways that objects took which have searches of their own: others may take them.
+        self._taken: dict[tuple[int, bool], list[_Tree]] = defaultdict(list)
 
     def to(self, pointer: int, obj: int, wanted: int = NONE) -> Chain:
         """Returns a short chain of `obj` to `pointer`, which holds it; `wanted` as for `Chains`."""
@@ -122,8 +125,14 @@ class Ways:
 
     def _own_ways(self, pointer: int, obj: int, told: set[int]) -> Iterator[Chain]:
         """Yields chains like `_ways`, of a search that goes nowhere but where the object is."""
-        tree = self._tree(pointer, self._stops(obj), obj)
-        yield from self._along(tree, pointer, obj, told)
+        stopping = self._stops(obj)
+        taken = self._taken[pointer, stopping]
+        for way in taken[-_TAKEN:]:
+            yield from self._along(way, pointer, obj, told)
+        tree = self._tree(pointer, stopping, obj)
+        for chain in self._along(tree, pointer, obj, told):
+            taken.append(self._way(tree, chain.origin.pointer, pointer))
+            yield chain
         if int(self._flow.evidence.objects.kind[obj]) in _MADE:
             return
         starts = self._into[0]
@@ -131,6 +140,15 @@ class Ways:
             steps = self._steps(begin, pointer, obj, tree) if starts[begin] == starts[begin + 1] else None
             if steps is not None:  # nothing that the program says brings it there
                 yield Chain(obj, self._chains.given(begin, obj), tuple(marked(steps)))
+
+    def _way(self, tree: _Tree, begin: int, end: int) -> _Tree:
+        """Returns of what a search came to the way from one beginning."""
+        pointers = [begin]
+        while pointers[-1] != end:
+            pointers.append(int(self._flows.target[tree.flow_of(pointers[-1])]))
+        ascending = np.unique(np.array(pointers, np.int32))
+        places = tree.places(ascending)
+        return _Tree(ascending, tree.flows[places], tree.ranks[places], np.array([begin], np.int32))
 
     def _wanted_way(self, pointer: int, obj: int, wanted: int) -> Chain | None:
         """Returns a chain of a generic object from where it is what is wanted; None if that has other steps than were searched."""
@@ -168,13 +186,15 @@ class Ways:
     def _beginnings(self, tree: _Tree, obj: int) -> Iterator[int]:
         """Yields the pointers at which a search ended and which hold an object, the nearest first; constants of it before."""
         objects, constants = self._flow.evidence.objects, self._flow.evidence.facts[schema.StringConstant]
-        here = np.array([obj], np.int32)
+        sets = self._flow.sets
         if int(objects.kind[obj]) == heap.STRING:
             rows = self._flow.rows_of(schema.StringConstant, "text", int(objects.payload[obj]))
             begins = tree.among(constants.target[rows])
-            yield from begins[self._flow.sets.contain(begins, here)].tolist()
-        for begins in np.split(tree.begins, np.arange(_BEGINNINGS, tree.begins.size, _AT_ONCE)):
-            yield from begins[self._flow.sets.contain(begins, here)].tolist()
+            yield from begins[sets.contain(begins, np.array([obj], np.int32))].tolist()
+        near, far = np.split(tree.begins, [_BEGINNINGS])
+        yield from near[sets.contain(near, np.array([obj], np.int32))].tolist()
+        if far.size:
+            yield from far[sets.sets_holding(obj)[sets.represented(far)]].tolist()
 
     @cached_property
     def _entered(self) -> frozenset[int]:
@@ -197,8 +217,6 @@ class Ways:
         """Goes back from a pointer, breadth first; past inputs unless it is `stopping`; where `obj` is, if given."""
         starts, order, sources = self._into
         seen, stops = np.zeros(len(starts) - 1, np.bool_), self._is_input if stopping else None
-        if obj != NONE:
-            seen[: self._flows.first_set] = ~self._flow.sets.holders(obj)[: self._flows.first_set]
         seen[pointer] = True
         level = np.array([pointer], np.int32)
         begins, met, by = [], [level], [np.array([NONE])]  # (from the start, no flow goes on)
@@ -210,6 +228,8 @@ class Ways:
             places = ranges(first, count)
             before = sources[places]
             fresh = ~seen[before]
+            if obj != NONE:
+                fresh &= self._holds(before, obj)
             level, which = np.unique(before[fresh], return_index=True)
             seen[level] = True
             met.append(level)
@@ -222,6 +242,13 @@ class Ways:
             ascending,
             np.concatenate(begins).astype(np.int32),
         )
+
+    def _holds(self, pointers: Int32, obj: int) -> Bools:
+        """Returns which of some pointers may refer to an object; sets of objects, to which flows store, count as such."""
+        sets, first_set = self._flow.sets, self._flows.first_set
+        found = sets.sets_holding(obj)[sets.represented(np.minimum(pointers, first_set - 1))]
+        told: Bools = found | (pointers >= first_set)
+        return told
 
     @cached_property
     def _flows(self) -> Flows:
