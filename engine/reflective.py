@@ -689,7 +689,7 @@ class Reflection:
         return self.rules.add(rows)
 
     def _own_classes(self) -> Int32:
-        """Returns which of the classes that came to bounded operands are the application's."""
+        """Returns the application's classes among those that calls of getClass return and the constants at bounded operands."""
         objects = (types for _, types in self._classes.values())
         met = set(np.unique(np.concatenate((np.empty(0, np.int32), *objects))).tolist())
         met.update(*(each.constants for each in self._bounded.values()))

@@ -8,7 +8,7 @@ pointer of a way is checked afterwards. Objects of which that fails get a chain 
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -86,8 +86,8 @@ class Ways:
         self._flow, self._chains, self._inputs = flow, chains, inputs
         self._trees: dict[tuple[int, bool, int], _Tree] = {}
         self._known: dict[tuple[int, ...], list[Chain]] = {}
-        # By pointer and `stopping`, the ways that objects took which have searches of their own: others may take them.
-        self._taken: dict[tuple[int, bool], list[_Tree]] = defaultdict(list)
+        # By pointer and `stopping`, the ways that objects took last which have searches of their own: others may take them.
+        self._taken: dict[tuple[int, bool], deque[_Tree]] = defaultdict(lambda: deque(maxlen=_TAKEN))
 
     def to(self, pointer: int, obj: int, wanted: int = NONE) -> Chain:
         """Returns a short chain of `obj` to `pointer`, which holds it; `wanted` as for `Chains`."""
@@ -127,7 +127,7 @@ class Ways:
         """Yields chains like `_ways`, of a search that goes nowhere but where the object is."""
         stopping = self._stops(obj)
         taken = self._taken[pointer, stopping]
-        for way in taken[-_TAKEN:]:
+        for way in list(taken):
             yield from self._along(way, pointer, obj, told)
         tree = self._tree(pointer, stopping, obj)
         for chain in self._along(tree, pointer, obj, told):
@@ -194,7 +194,7 @@ class Ways:
         near, far = np.split(tree.begins, [_BEGINNINGS])
         yield from near[sets.contain(near, np.array([obj], np.int32))].tolist()
         if far.size:
-            yield from far[sets.sets_holding(obj)[sets.represented(far)]].tolist()
+            yield from far[sets.hold(far, obj)].tolist()
 
     @cached_property
     def _entered(self) -> frozenset[int]:
@@ -246,9 +246,8 @@ class Ways:
     def _holds(self, pointers: Int32, obj: int) -> Bools:
         """Returns which of some pointers may refer to an object; sets of objects, to which flows store, count as such."""
         sets, first_set = self._flow.sets, self._flows.first_set
-        found = sets.sets_holding(obj)[sets.represented(np.minimum(pointers, first_set - 1))]
-        told: Bools = found | (pointers >= first_set)
-        return told
+        found: Bools = sets.hold(np.minimum(pointers, first_set - 1), obj) | (pointers >= first_set)
+        return found
 
     @cached_property
     def _flows(self) -> Flows:
