@@ -17,6 +17,7 @@ from cypher.schema import NONE
 from engine import chains
 from engine.flow import CAST, LOCAL, Fact, Step
 from engine.gaps import Gap
+from engine.narrowing import Narrowing
 from engine.provenance import (
     ABSENT,
     REFUSED,
@@ -214,7 +215,7 @@ class Explainer:
 
     def inputs(self, site: ReflectiveSite) -> tuple[str, ...]:
         """Returns of which kinds the input is that comes to a call, out of the table of sources."""
-        begun = self.ways(self.provenance.arriving(site.site)[0])
+        begun = self.ways(self.provenance.arriving(site.site, limit=0)[0])  # (no constant is input)
         kinds = {self.origin(premise)[0] for premise, _ in begun}
         return tuple(sorted(kinds - {"constant", "unknown"}))
 
@@ -338,12 +339,30 @@ class Explainer:
         several = len(inference.premises) > 1
         for premise in inference.premises:
             yield from self._premise(premise, f"the {premise.operand}" if several else "")
+        if inference.narrowing is not None:
+            yield self._cast(inference.narrowing)
         derived = inference.derived
         text = self._phrases.inference(inference, self._apis[derived.site])
         yield PrintedStep(
             "rule", self._place_of(derived.site), f"{text} [{derived.rule}: {_short(derived.paper)}]",
             (Fact(derived.relation, (derived.site, derived.detail)),), rule=derived.rule, paper=derived.paper,
         )  # fmt: skip
+
+    def _cast(self, narrowing: Narrowing) -> PrintedStep:
+        """Returns the step in which something is made of what is unknown, and cast."""
+        site = narrowing.uses[-1].site
+        text = self._phrases.cast(narrowing.types, self._apis[site])
+        facts = tuple(Fact("ResultCast", (site, type_)) for type_ in narrowing.types)
+        return PrintedStep("result-cast", self._place_of(site), text, facts)
+
+    def cast_document(self, narrowing: Narrowing) -> dict[str, Any]:
+        """Returns the call that makes what is cast, and the types to which it is, for programs."""
+        site = narrowing.uses[-1].site
+        place = self._place_of(site)
+        return {
+            "method": place.method, "line": place.line, "offset": place.offset, "api": self._apis[site],
+            "types": [shown(self._names.type(each)) for each in narrowing.types],
+        }  # fmt: skip
 
     def _premise(self, premise: Premise, heading: str = "") -> Iterator[PrintedStep]:
         """Yields the steps by which an operand gets its object, what explains the object's origin first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from cli.naming import Names
 from cli.text import quoted, short_name, shown
@@ -11,6 +11,7 @@ from engine.chains import Origin
 from engine.contents import OWNER_OF_FIELDS
 from engine.flow import Step
 from engine.gaps import Gap
+from engine.narrowing import NARROWED
 from engine.provenance import Inference, Premise, Provenance
 from engine.reflection import api
 from engine.reflection.sources import COMPUTED, ENVIRONMENT, NAME, PROPERTY
@@ -217,6 +218,11 @@ class Phrases:
         return "it is null"
 
     # --- rules
+    def cast(self, types: Iterable[int], called: str) -> str:
+        """Returns how what a call makes is cast; `called` is the API method."""
+        listed = " and ".join(self._type(each) for each in types)
+        return f"{short_name(called)} makes an object of it, which is cast to {listed}"
+
     def inference(self, inference: Inference, called: str) -> str:
         """Returns what a reflective call does by the rule; `called` is the API method."""
         derived = inference.derived
@@ -229,6 +235,9 @@ class Phrases:
             what = self._names.method(derived.detail)
             by = " in that class" if what.name == "<init>" else " by that class and name"
             return f"{short} {finds} {shown(str(what))}{'' if lists else by}"
+        if derived.rule.startswith(NARROWED):
+            told = "so " if inference.narrowing is not None else "by casts of what is made of it, "
+            return f"{told}{short} may find class {self._type(derived.detail)}"
         if derived.relation == "ClassObject":
             return f"{short} {_RESULTS[derived.relation].format(self._type(derived.detail))}"
         if derived.relation in ("FieldObject", "ResolvedField"):

@@ -50,7 +50,8 @@ class SiteFlows:
         return [{"target": name, **self._derivation(each)} for name, each in found if each is not None]
 
     def _derivation(self, found: Inference) -> dict[str, Any]:
-        return {
+        cast = {"cast": self._explainer.cast_document(found.narrowing)} if found.narrowing else {}
+        return cast | {
             "rule": found.derived.rule,
             "paper": found.derived.paper,
             "premises": [

@@ -189,11 +189,11 @@ class Flow:
         """
         if self.returned_parameter(callee) > 0 or int(self.evidence.sites.kind[site]) == STATIC:
             return True
-        return self._declaring(callee) in self._supertypes(int(self.evidence.objects.type[obj]))
+        return self.declaring(callee) in self.supertypes(int(self.evidence.objects.type[obj]))
 
     def is_overridden(self, site: int, callee: int, obj: int) -> bool:
         """Returns whether a virtual call runs another of its methods on an object, one that overrides `callee`."""
-        type_, declaring = int(self.evidence.objects.type[obj]), self._declaring(callee)
+        type_, declaring = int(self.evidence.objects.type[obj]), self.declaring(callee)
         candidates = self._classes_called(site)
         above = type_
         while above >= 0:
@@ -201,8 +201,8 @@ class Flow:
             if above in candidates:
                 return above != declaring
             above = int(self.evidence.superclass[above])
-        others = candidates & self._supertypes(type_) - {declaring}
-        return any(declaring in self._supertypes(each) for each in others)
+        others = candidates & self.supertypes(type_) - {declaring}
+        return any(declaring in self.supertypes(each) for each in others)
 
     def _classes_called(self, site: int) -> set[int]:
         """Returns the classes that declare the methods which a call runs."""
@@ -210,10 +210,11 @@ class Flow:
             self._called[site] = {*self.evidence.declaring[self._place[self.callees(site)]].tolist()}
         return self._called[site]
 
-    def _declaring(self, method: int) -> int:
+    def declaring(self, method: int) -> int:
+        """Returns the class that declares a reached method."""
         return int(self.evidence.declaring[self._place[method]])
 
-    def _supertypes(self, type_: int) -> set[int]:
+    def supertypes(self, type_: int) -> set[int]:
         """Returns a type and those above it."""
         if type_ not in self._above:
             found, left = {type_}, [type_]

@@ -23,6 +23,7 @@ from engine.constraints import STRING
 from engine.flow import LOCAL, Evidence, Flow
 from engine.gaps import Gap, Gaps
 from engine.gathered import ElementNames
+from engine.narrowing import Narrowing, Narrowings, Use
 from engine.reflection import api
 from engine.reflection.sources import COMPUTED, Source, sources_by_method
 from engine.result import RESOLVED, Derived, ReflectiveSite, Target
@@ -55,6 +56,8 @@ _CONSTANTS = frozenset({heap.STRING, heap.GENERIC})
 # Kinds of question, in the order in which they are asked.
 _ORDER = ("target", "unknown", "confined", "absent", "refused", "empty")
 TARGET, UNKNOWN, CONFINED, ABSENT, REFUSED, EMPTY = _ORDER
+# How many casts that tell a class are tried for one to which a way leads.
+_NARROWINGS = 5
 # The most string operations that an answer follows, and what each operand of one may be.
 _COMPUTATIONS, _ALTERNATIVES = 40, 8
 _GAPS = 3
@@ -69,6 +72,9 @@ class Names(ElementNames, Protocol):
     def constant(self, text: int) -> str:
         """Returns a string constant."""
 
+    def type_flags(self, type_: int) -> int:
+        """Returns the access flags of a type, with JDK."""
+
 
 class Premise(NamedTuple):
     """The operand of that name may be the last object of `chain`; `because` explains the chain's origin."""
@@ -82,12 +88,14 @@ class Premise(NamedTuple):
 class Inference(NamedTuple):
     """A rule derived the row (`site`, `detail`) of `derived.relation` from the premises, each for an operand.
 
-    Empty premises say that it is being explained already.
+    Empty premises say that it is being explained already. If casts told a class, `narrowing` says which, and the
+    premise is for the operand of the call that makes what is cast.
     """
 
     derived: Derived
     role: str
     premises: tuple[Premise, ...]
+    narrowing: Narrowing | None = None
 
 
 class Question(NamedTuple):
@@ -150,6 +158,8 @@ class Provenance:
         self._computing: set[int] = set()
         self._caused: Index | None = None
         self._gaps = Gaps(self.flow, self._is_source)
+        self._narrowings = Narrowings(self.flow, reflective, names)
+        self._narrowed: dict[tuple[Use, ...], Premise] = {}
 
     def _all_ways(self) -> Ways:
         evidence = self.flow.evidence
@@ -274,8 +284,8 @@ class Provenance:
     def arriving(self, site: int, limit: int | None = None) -> tuple[list[Premise], int]:
         """Returns the premises for the objects that a site's sources list.
 
-        In bulk and with a `limit`, these are of each operand so many string constants, the nearest; also returns how
-        many others there are.
+        With a `limit`, these are of each operand at most so many string constants, in bulk the nearest; also returns
+        how many others there are.
         """
         explained, kinds = self._sites[site], self.flow.evidence.objects.kind
         listed = [each.obj for each in explained.sources if each.obj >= 0]
@@ -285,9 +295,9 @@ class Provenance:
             here = [each for each in listed if pointer >= 0 and self.flow.sets.contains(pointer, each)]
             unknown = [each for each in here if int(kinds[each]) not in _CONSTANTS]
             texts = [each for each in here if int(kinds[each]) == heap.STRING]
-            if self._ways is not None and limit is not None and len(texts) > limit:
+            if limit is not None and len(texts) > limit:
                 others += len(texts) - limit
-                texts = self._ways.nearest(pointer, texts, limit)
+                texts = (self._ways.nearest(pointer, texts, limit) if self._ways else texts)[:limit]
             generic = [each for each in here if int(kinds[each]) == heap.GENERIC]
             chains = [self._chain(pointer, each) for each in (*texts, *generic)]
             chains += self._every(pointer, unknown)
@@ -343,9 +353,29 @@ class Provenance:
         if key in self._open:
             return Inference(derived, role, ())
         self._open.add(key)
-        found = Inference(derived, role, tuple(self._premises(derived)))
+        narrowing = self._narrowing(derived)
+        premises = self._premises(derived) if narrowing is None else [self._made(narrowing.uses)]
+        found = Inference(derived, role, tuple(premises), narrowing)
         self._open.discard(key)
         self._inferred[key] = found
+        return found
+
+    def _narrowing(self, derived: Derived) -> Narrowing | None:
+        """Returns the casts that told a class, if there are such, those first to which a way leads from the call that found it."""
+        found = self._narrowings.of(derived.site, derived.rule, derived.detail)
+        origins = ((each, self._made(each.uses[:1]).chain.origin) for each in found[:_NARROWINGS])
+        begun = (each for each, origin in origins if (origin.kind, origin.site) == (RULE, derived.site))
+        return next(begun, found[0] if found else None)
+
+    def _made(self, uses: tuple[Use, ...]) -> Premise:
+        """Returns the premise for the subject of the last of `uses`, of which objects are made."""
+        found = self._narrowed.get(uses)
+        if found is None:
+            *before, (site, pointer, obj) = uses
+            found = self._premise(SUBJECTS[self._sites[site].role], pointer, obj)
+            if before and found.because is not None:
+                found = found._replace(because=found.because._replace(premises=(self._made(tuple(before)),)))
+            self._narrowed[uses] = found
         return found
 
     def _premises(self, derived: Derived) -> list[Premise]:

@@ -310,7 +310,8 @@ def check_beginning(known: Known, path: list[dict[str, Any]], source: dict[str, 
 def check_derivation(known: Known, site: int, derivation: dict[str, Any]) -> int:
     """Asserts that a rule was applied at a call to what came to its operands."""
     assert (derivation["rule"], site) in known.columns.applied, (derivation, site)
-    number = 0
+    number, cast = 0, derivation.get("cast")
+    made = _made_at(known, cast) if cast else NONE
     for premise in derivation["premises"]:
         path, because = premise["path"], premise["derivation"]
         assert path, premise
@@ -321,8 +322,26 @@ def check_derivation(known: Known, site: int, derivation: dict[str, Any]) -> int
                 each for each in known.returning[returned] if (because["rule"], each) in known.columns.applied
             )
             number += check_derivation(known, rule, because)
-        number += Walk(known, rule).follow(path).arrives(site)
+        assert not cast or premise["operand"] in ("class", "constructor"), premise
+        number += Walk(known, rule).follow(path).arrives(made if cast else site)
     return number
+
+
+def _made_at(known: Known, cast: dict[str, Any]) -> int:
+    """Returns the call that makes what is cast, and asserts that it is cast to those types on every way."""
+    evidence = known.columns.evidence
+    sites = evidence.sites
+    found = next(
+        each
+        for each in known.operands
+        if (str(known.names.method(int(sites.method[each]))), int(sites.offset[each]))
+        == (cast["method"], cast["offset"])
+    )
+    casts = evidence.facts[schema.ResultCast]
+    types = sorted(known.names.type(each) for each in casts.type[casts.site == found].tolist())
+    assert types == sorted(cast["types"]), cast
+    assert types, cast
+    return found
 
 
 def check_place(columns: Columns, names: Names, step: dict[str, Any], facts: list[Fact]) -> None:
@@ -386,6 +405,8 @@ class Walk:
                 self._begins(step, fact, left.pop(0) if _is_of_call(fact, left) else None)
             elif fact.relation in ("Argument", "Invoke"):
                 self._passes(step, fact, left.pop(0))
+            elif fact.relation == "ResultCast":
+                self._makes(step, fact)
             elif hasattr(schema, fact.relation) and fact.relation != "Calls":
                 self._moves(step, fact)
             elif fact.relation != "Calls":
@@ -394,6 +415,13 @@ class Walk:
                 assert self._columns.has(self.at, self.obj), (fact, step)
         if step["pointer"] >= 0:
             assert (self.at, self.obj) == (step["pointer"], step["object"]), step
+
+    def _makes(self, step: dict[str, Any], fact: Fact) -> None:
+        """Asserts that what is unknown has come to the call that makes something of it, which is cast."""
+        if self.at != NONE:
+            assert self._evidence.objects.kind[self.obj] == heap.UNKNOWN, step
+            assert self.at in self._operands[fact.row[0]], step
+        self.at, self.obj = NONE, NONE
 
     # --- where something begins
     def _begins(self, step: dict[str, Any], fact: Fact, after: Fact | None) -> None:

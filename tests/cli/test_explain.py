@@ -12,9 +12,10 @@ import pytest
 from cli.exits import Failure
 from cli.explain import Explainer, explain, find_sites
 from cli.run import Run
+from cli.site_flows import SiteFlows
 from cli.summary import application_sites
 from tests.cli.conftest import Heliograph, compiled
-from tests.provenance_checks import check_explanation, known
+from tests.provenance_checks import check_derivation, check_explanation, known
 
 SOURCE = """package demo;
 
@@ -35,6 +36,8 @@ public class Main {
     static class Right {}
     static class Own {}
     static class Carrier extends Exception { String name; Carrier(String name) { this.name = name; } }
+    interface Plugin {}
+    public static class Mirror implements Plugin {}
     static void hit() {}
 
     static Class<?> load(String name) throws Exception { return Class.forName(name); } // @argument
@@ -67,6 +70,8 @@ public class Main {
         method.invoke(box); // @invoke
         Class.forName(System.getProperty("a.key")); // @property
         Class.forName(arguments[0]).newInstance(); // @unknown
+        Object first = (Plugin) Class.forName(arguments[1]).newInstance(); // @cast
+        Object second = (Plugin) Class.forName(arguments[2]).getConstructor().newInstance(); // @constructor
         Class.forName("demo.Absent"); // @absent
         Class.forName(nothing); // @empty
     }
@@ -82,7 +87,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, jdk: Path, javac: str, hel
     """The directory of a run of the program above."""
     folder = tmp_path_factory.mktemp("explained")
     classes = compiled(folder, jdk, javac, Main=SOURCE)
-    done = heliograph("analyze", classes, "--jdk", jdk, "--out", folder / "run", "--quiet")
+    done = heliograph("analyze", classes, "--jdk", jdk, "--mode", "casts", "--out", folder / "run", "--quiet")
     assert done.code == 0, done.errors
     return folder / "run"
 
@@ -169,6 +174,33 @@ def test_an_unknown_name_is_followed_to_where_it_enters(explained: Run) -> None:
     assert "rule" in kinds(creating["answers"][0])
 
 
+@pytest.mark.parametrize(
+    ("marker", "rule", "way"),
+    [
+        ("cast", "classObjects.casts.1", ["array-store", "array-load", "rule", "result-cast", "rule"]),
+        (
+            "constructor",
+            "classObjects.casts.2",
+            ["array-store", "array-load", "rule", "rule", "result-cast", "rule"],
+        ),
+    ],
+)
+def test_a_class_that_a_cast_tells_is_followed_from_its_name_to_the_cast(
+    explained: Run, marker: str, rule: str, way: list[str]
+) -> None:
+    found = next(each for each in at(explained, marker) if each["api"] == "java.lang.Class.forName")
+    answer = found["answers"][0]
+    assert (answer["target"], kinds(answer)) == ("demo.Main$Mirror", way)
+    cast, told = answer["steps"][-2:]
+    assert cast["text"].endswith("makes an object of it, which is cast to demo.Main$Plugin")
+    assert told["text"].startswith(f"so Class.forName may find class demo.Main$Mirror [{rule}:")
+    site = find_sites(explained.names, explained.result, f"demo.Main.main:{LINES[marker]}")[0]
+    (derivation,) = SiteFlows(explained, facts=True).derivations(site)
+    assert (derivation["rule"], derivation["cast"]["types"]) == (rule, ["demo.Main$Plugin"])
+    assert derivation["cast"]["api"].endswith("newInstance")
+    assert check_derivation(known(explained), site.site, derivation) > 2
+
+
 def test_a_call_without_a_target_says_what_is_missing(explained: Run) -> None:
     (absent,) = at(explained, "absent")
     assert absent["answers"][0]["kind"] == "absent"
@@ -186,7 +218,7 @@ def test_every_printed_step_is_a_fact_of_the_program(explained: Run) -> None:
         check_explanation(rows, each.site, explainer.site(each, None).document())
         for each in result.reflective
     ]
-    assert len(numbers) == len(LINES) + 2
+    assert len(numbers) == len(LINES) + 5
     assert sum(numbers) > 30
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.explain import Explainer
 from cli.run import Run
 from cli.sites import SOURCES
 from cli.specification import read
@@ -74,6 +75,10 @@ def test_sites_list_the_nearest_constants_and_count_the_others(
     assert {each["text"] for each in every["sources"]} == {"demo.far", *nearest}
     assert every["sourcesOmitted"] == 0
     assert all(each in every["sources"] for each in some["sources"])
+    # `explain` follows no constant to say which kinds of input come to a call: none is.
+    opened = Run(run)
+    (site,) = (each for each in opened.result.reflective if each.api.endswith("forName") and each.targets[1:])
+    assert Explainer(opened).provenance.arriving(site.site, limit=0) == ([], NUMBER)
 
 
 def test_a_specification_lists_the_nearest_input_and_counts_the_other(folder: Path, tmp_path: Path) -> None:
