@@ -222,15 +222,22 @@ class Provenance:
         unknown = {source.obj for source in explained.sources if source.kind == "unknown"}
         for name, pointer in explained.operands.items():
             operand = _operand(explained.role, name)
-            if pointer >= 0 and not self.flow.sets.is_empty(pointer):
+            if pointer >= 0:
                 objects = self.flow.sets.objects_of(pointer).tolist()
                 found += self._open_questions(explained, operand, pointer, objects, unknown)
-            elif not explained.targets:
-                found.append(Question(EMPTY, None, operand, pointer))
-        if any(each.kind == EMPTY for each in found):
+        if missing := self.missing(site):
             # What is known says nothing where the other operand is missing.
-            found = [each for each in found if each.kind not in (ABSENT, REFUSED)]
+            found = [*(each for each in found if each.kind not in (ABSENT, REFUSED)), *missing]
         return sorted(found, key=lambda each: _ORDER.index(each.kind))
+
+    def missing(self, site: int) -> list[Question]:
+        """Returns the questions about operands of a call without a target at which nothing arrives."""
+        explained = self._sites[site]
+        return [
+            Question(EMPTY, None, _operand(explained.role, name), pointer)
+            for name, pointer in explained.operands.items()
+            if not explained.targets and (pointer < 0 or self.flow.sets.is_empty(pointer))
+        ]
 
     def _open_questions(
         self, explained: ReflectiveSite, operand: str, pointer: int, objects: list[int], unknown: set[int]

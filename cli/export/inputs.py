@@ -27,7 +27,7 @@ from engine import flow, gaps, heap
 from engine.computed import Computations
 from engine.flows import KINDS, Flows, flows_of
 from engine.gaps import Gap
-from engine.provenance import EMPTY, SUBJECTS
+from engine.provenance import SUBJECTS
 from engine.reflection import sources
 from engine.reflection.sources import COMPUTED, NAME
 from engine.result import ReflectiveSite
@@ -70,6 +70,21 @@ class _Step(NamedTuple):
     site: int = NONE
 
 
+class _Entry(NamedTuple):
+    """Input of a `kind` that enters at `place`, if that is told; `text` says what it is."""
+
+    kind: str
+    text: str
+    place: Place | None
+
+
+class _Behind(NamedTuple):
+    """What comes to a pointer: from others, by steps, and as input."""
+
+    steps: list[tuple[int, _Step]]
+    entry: _Entry | None = None
+
+
 class Inputs:
     """Looks for the input that reaches reflective calls of one run."""
 
@@ -82,6 +97,7 @@ class Inputs:
         self._computations = Computations(self._flow, run.names)
         self._outside = Outside(run)
         self._known_kinds: dict[int, str] = {}
+        self._known_behind: dict[int, _Behind] = {}  # by pointer: many calls are come to by the same ways
 
     def all(self) -> Iterator[Reached]:
         """Yields the calls of the application that input reaches, by name."""
@@ -130,30 +146,32 @@ class Inputs:
 
     def _missing(self, site: int, after: tuple[Location, ...]) -> Iterator[Input]:
         """Yields the input of which the analysis knows no value, so that nothing arrives."""
-        for question in self._provenance.questions(site):
-            if question.kind == EMPTY:
-                here = Location(
-                    self.origins.place_of(site),
-                    f"it is the {question.operand} of {self.origins.api_of(site)}",
-                )
-                for gap in self._provenance.answer(site, question).gaps:
-                    yield from self._unknown(gap, (here, *after))
+        for question in self._provenance.missing(site):
+            text = f"it is the {question.operand} of {self.origins.api_of(site)}"
+            here = Location(self.origins.place_of(site), text)
+            for gap in self._provenance.answer(site, question).gaps:
+                yield from self._unknown(gap, (here, *after))
 
     def _unknown(self, gap: Gap, way: tuple[Location, ...]) -> Iterator[Input]:
         if gap.kind != gaps.INPUT:
             return
         for callee in self._flow.callees(gap.detail).tolist():
             if self._is_input(self._kind(callee)):
-                yield self._of_call(gap.detail, callee, way)
+                yield self._input(self._of_call(gap.detail, callee), way)
 
-    def _of_call(self, site: int, callee: int, way: tuple[Location, ...]) -> Input:
+    def _input(self, entry: _Entry, way: tuple[Location, ...]) -> Input:
+        """Returns the input that enters and comes along `way`."""
+        place = entry.place if entry.place is not None else way[0].place
+        return Input(entry.kind, entry.text, (Location(place, entry.text), *way))
+
+    def _of_call(self, site: int, callee: int) -> _Entry:
         """Returns the input that a call of a source brings."""
         text = (
             self._phrases.gap(Gap(gaps.INPUT, NONE, NONE, site))
             .removeprefix("it is ")
             .partition(", of which")[0]
         )
-        return Input(self._kind(callee), text, (Location(self.origins.place_of(site), text), *way))
+        return _Entry(self._kind(callee), text, self.origins.place_of(site))
 
     # --- the way back
     def _entering(self, ends: dict[int, tuple[Location, ...]]) -> Iterator[Input]:
@@ -162,22 +180,32 @@ class Inputs:
         queue = deque(ends)
         while queue:
             pointer = queue.popleft()
-            site, callee = self._called.get(pointer, (NONE, NONE))
-            computing = self._computations.by(pointer) if callee < 0 else NONE
-            steps: list[tuple[int, _Step]] = []
-            if computing >= 0:
-                steps = self._parts(pointer, computing, COMPUTED)
-            elif callee < 0:
-                steps = list(self._into(pointer))
-                yield from self._passed_in(pointer, not steps, came, ends)
-            elif not self._is_input(self._kind(callee)):
-                steps = self._parts(pointer, site, self._kind(callee))
-            elif self._is_asked_for(site):
-                yield self._of_call(site, callee, self._way(pointer, came, ends))
-            for source, step in steps:
+            behind = self._behind(pointer)
+            if behind.entry is not None:
+                yield self._input(behind.entry, self._way(pointer, came, ends))
+            for source, step in behind.steps:
                 if source not in came:
                     came[source] = step
                     queue.append(source)
+
+    def _behind(self, pointer: int) -> _Behind:
+        """Returns what comes to a pointer."""
+        found = self._known_behind.get(pointer)
+        if found is None:
+            found = self._known_behind[pointer] = self._look_behind(pointer)
+        return found
+
+    def _look_behind(self, pointer: int) -> _Behind:
+        site, callee = self._called.get(pointer, (NONE, NONE))
+        computing = self._computations.by(pointer) if callee < 0 else NONE
+        if computing >= 0:
+            return _Behind(self._parts(pointer, computing, COMPUTED))
+        if callee < 0:
+            steps = list(self._into(pointer))
+            return _Behind(steps, self._passed_in(pointer, not steps))
+        if not self._is_input(self._kind(callee)):
+            return _Behind(self._parts(pointer, site, self._kind(callee)))
+        return _Behind([], self._of_call(site, callee) if self._is_asked_for(site) else None)
 
     def _is_asked_for(self, site: int) -> bool:
         """Returns whether code outside the JDK asks for input: what the JDK's own code reads is its own affair."""
@@ -197,35 +225,27 @@ class Inputs:
             if self._is_open[each] or each in self._called
         ]
 
-    def _passed_in(
-        self,
-        pointer: int,
-        begins: bool,
-        came: dict[int, _Step | None],
-        ends: dict[int, tuple[Location, ...]],
-    ) -> Iterator[Input]:
-        """Yields the input that an unknown caller, or native code, puts into a pointer."""
+    def _passed_in(self, pointer: int, begins: bool) -> _Entry | None:
+        """Returns the input that an unknown caller, or native code, puts into a pointer."""
         if pointer >= len(self._is_given) or not self._is_given[pointer]:
-            return
+            return None
         owner = self._flow.method_of(pointer)
         if not begins and owner not in self._entries:
-            return
+            return None
         held = self._flow.sets.objects_of(pointer)
         for obj in held[self._given[held]].tolist():
             kind = int(self._objects.kind[obj])
             own = owner == (int(self._objects.method[obj]), int(self._objects.payload[obj]))
             if not begins and not (kind == heap.ENTRY and own):
                 continue
-            way = self._way(pointer, came, ends)
             if kind == heap.ENTRY:
                 at, text = sources.ARGUMENT, "a string that the JVM or an unknown caller passes in"
             else:
                 native = int(self._objects.method[obj])
                 name = shown(self._run.names.method(native).qualified) if native >= 0 else "the JVM"
                 at, text = sources.NATIVE, f"a string that native code of {name} makes"
-            place = self.origins.place(owner[0], 0) if owner else way[0].place
-            yield Input(at, text, (Location(place, text), *way))
-            return
+            return _Entry(at, text, self.origins.place(owner[0], 0) if owner else None)
+        return None
 
     def _way(
         self, pointer: int, came: dict[int, _Step | None], ends: dict[int, tuple[Location, ...]]
