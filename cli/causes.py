@@ -18,6 +18,7 @@ from cli.receivers import Receivers, Store
 from cli.text import class_name
 from cypher.program import ABSTRACT, INTERFACE, NATIVE, PHANTOM
 from cypher.schema import NONE, VIRTUAL
+from engine.sets import Index
 from engine.sites import BYTECODE
 
 REFLECTION_UNRESOLVED = "reflective-unresolved"
@@ -172,8 +173,7 @@ class _Causes:
         self._proxied = {each.caller for each in observed.pairs if each.callee[1:] == _HANDLER}
         sites = graph.result.sites
         bytecode = np.flatnonzero(sites.origin == BYTECODE)
-        self._order = bytecode[np.argsort(sites.method[bytecode], kind="stable")]
-        self._sorted = sites.method[self._order]
+        self._bytecode, self._by_method = bytecode, Index(sites.method[bytecode])
 
     def blockers(self, row: Row) -> Sequence[Method | ReflectiveCall]:
         """Returns what would have had to happen before, one of them at least; nothing if the row is a root.
@@ -313,8 +313,7 @@ class _Causes:
 
     def _sites_in(self, method: int) -> list[int]:
         """Returns the calls in the bytecode of a method."""
-        start, end = np.searchsorted(self._sorted, [method, method + 1]).tolist()
-        found: list[int] = self._order[start:end].tolist()
+        found: list[int] = self._bytecode[self._by_method.positions(method)].tolist()
         return found
 
     def _sites_of(self, caller: int, callee: Method) -> list[int]:

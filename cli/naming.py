@@ -174,6 +174,12 @@ def _table(width: int, rows: Iterable[tuple[int, ...]]) -> Int32:
     return np.array(list(rows), np.int32).reshape(-1, width)
 
 
+def place_of(table: Int32, wanted: int) -> int:
+    """Returns at which row the id `wanted` is, or would be, in the first column of a table, ascending by it."""
+    # The dtype has to be that of the column, or numpy converts the whole column.
+    return int(table[:, 0].searchsorted(np.int32(wanted)))
+
+
 class Names:
     """Looks names up by id."""
 
@@ -276,7 +282,7 @@ class Names:
         return {method: row for row, method in enumerate(self.columns.methods[:, 0].tolist())}
 
     def _row(self, table: Int32, wanted: int) -> list[int]:
-        row = int(np.searchsorted(table[:, 0], wanted))
+        row = place_of(table, wanted)
         if row == len(table) or table[row, 0] != wanted:
             raise KeyError(wanted)
         found: list[int] = table[row].tolist()

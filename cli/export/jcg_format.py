@@ -63,7 +63,9 @@ class _CallSites:
         placed[result.call_site] = causing_sites(result)
         self._caller, self._offset = sites.method[placed], sites.offset[placed]
         self._by_method = np.lexsort((placed, self._offset, self._caller))
-        self._sorted_callers = self._caller[self._by_method]
+        number = int(self._caller.max(initial=-1)) + 1
+        starts = np.searchsorted(self._caller[self._by_method], np.arange(number + 1))
+        self._sites_at = starts.tolist()  # by method; those of the JVM, -1, come before all
         self._lines = names.lines(self._caller, self._offset).tolist()
 
     def method(self, method: int) -> str:
@@ -75,7 +77,7 @@ class _CallSites:
 
     def of(self, method: int) -> Iterator[str]:
         """Yields the call sites of a method."""
-        start, end = np.searchsorted(self._sorted_callers, (method, method + 1))
+        start, end = self._sites_at[method : method + 2] if method + 1 < len(self._sites_at) else (0, 0)
         for site in self._by_method[start:end].tolist():
             targets = self._callees[self._callees_at[site] : self._callees_at[site + 1]]
             if self._in_bytecode[site]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,11 +77,13 @@ class Needs:
         self._origins = Origins(run)
         self._names, self._result, self._structure = run.names, run.result, run.structure
         self._flow: Flow = self._origins.provenance.flow
+        self._known_below: dict[int, dict[int, list[int]]] = {}
 
     def all(self) -> Iterator[Need]:
         """Yields the needs; those of the same kind at one site stand together."""
+        is_own = cache(self._is_own)
         for derived in dict.fromkeys(self._result.derived):
-            own = self._is_own(derived.site)
+            own = is_own(derived.site)
             for kind, type_, member in self._by_rule(derived) if derived.detail >= 0 else ():
                 if type_ >= 0 and (own or self.outside.is_type(type_)):
                     text = self._bundle_of(derived.site, type_) if kind == BUNDLE else ""
@@ -104,24 +106,6 @@ class Needs:
     def _is_own(self, site: int) -> bool:
         """Returns whether a call is made outside the JDK's code."""
         return self.outside.is_method(int(self._result.sites.method[site]))
-
-    def _is_subtype(self, type_: int, above: int) -> bool:
-        seen, pending = {type_}, [type_]
-        while pending:
-            at = pending.pop()
-            if at == above:
-                return True
-            found = [*self._supertypes[at], int(self._structure.superclass[at])]
-            pending += [each for each in found if each >= 0 and each not in seen]
-            seen.update(found)
-        return False
-
-    @cached_property
-    def _supertypes(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = defaultdict(list)
-        for type_, above in self._structure.interfaces.tolist():
-            found[type_].append(above)
-        return found
 
     # --- what rules derived
     def _by_rule(self, derived: Derived) -> Iterator[tuple[str, int, int]]:
@@ -147,9 +131,17 @@ class Needs:
         """Yields the classes, known by name or literal, that were asked for a member which they inherit."""
         site = self._origins.reflective.get(derived.site)
         if site and derived.relation in ("MethodObject", "FieldObject"):
-            for type_ in self._classes_at(site.operands.get("subject", NONE)):
-                if type_ != owner and self._is_subtype(type_, owner):
-                    yield type_
+            yield from self._below(site.operands.get("subject", NONE)).get(owner, ())
+
+    def _below(self, pointer: int) -> dict[int, list[int]]:
+        """Returns the classes whose class objects a variable may refer to, by each type that is above them."""
+        found = self._known_below.get(pointer)
+        if found is None:
+            found = self._known_below[pointer] = defaultdict(list)
+            for type_ in self._classes_at(pointer):
+                for above in self._flow.supertypes(type_) - {type_}:
+                    found[above].append(type_)
+        return found
 
     def classes_at(self, site: int, position: int) -> list[int]:
         """Returns the classes whose class objects may be this argument of a call."""
@@ -211,7 +203,7 @@ class Needs:
     def _is_serializable(self, type_: int) -> bool:
         above = self._names.type_ids.get(_SERIALIZABLE)
         return self._names.internal_type(type_).startswith("[") or (
-            above is not None and self._is_subtype(type_, above)
+            above is not None and above in self._flow.supertypes(type_)
         )
 
     # --- names of bundles and resources

@@ -24,6 +24,8 @@ _TARGETS = {
 # The most targets of a call of which each is told where its name comes from: ways to one to which many names come are
 # long, and finding them takes long.
 _TOLD = 12
+# The most beginnings of what comes to the operands of a call that are told.
+_BEGINNINGS = 6
 
 
 class Origins:
@@ -33,7 +35,7 @@ class Origins:
         self.names: Names = run.names
         self.result: Result = run.result
         result, names = self.result, self.names
-        self.provenance = Provenance(evidence(run), result.reflective, result.derived, names)
+        self.provenance = Provenance(evidence(run), result.reflective, result.derived, names, bulk=True)
         self.phrases = Phrases(names, self.provenance)
         self.reflective = {each.site: each for each in result.reflective}
         self._targets = {each.site: frozenset(each.targets) for each in result.reflective}
@@ -66,7 +68,9 @@ class Origins:
 
     def reason(self, derived: Derived) -> str:
         """Returns the site, the rule by which it came to what it needs, and what its operands began as."""
-        sources = "; ".join(dict.fromkeys(self._sources(derived)))
+        found = list(dict.fromkeys(self._sources(derived)))
+        more = [f"and {len(found) - _BEGINNINGS} more"] if len(found) > _BEGINNINGS else []
+        sources = "; ".join([*found[:_BEGINNINGS], *more])
         return f"{self.call(derived.site)} [{derived.rule}]" + (f": {sources}" if sources else "")
 
     def _sources(self, derived: Derived) -> Iterator[str]:

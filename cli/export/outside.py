@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from cli.naming import place_of
 from cli.run import Run
 from cypher.program import JDK
 from cypher.schema import NONE, Int32
@@ -33,5 +32,5 @@ class Outside:
 
 def declaring(members: Int32, member: int) -> int:
     """Returns the type that declares a method or field, -1 if the run has no name for it."""
-    row = int(np.searchsorted(members[:, 0], member))
+    row = place_of(members, member)
     return int(members[row, 1]) if row < len(members) and members[row, 0] == member else NONE
