@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.explain import Explainer
+from cli.export.origins import Origins
 from cli.run import Run
 from cli.sites import SOURCES
 from cli.specification import read
@@ -89,3 +90,13 @@ def test_a_specification_lists_the_nearest_input_and_counts_the_other(folder: Pa
     assert not any('"far"' in line for line in listed)
     (tmp_path / "app.spec").write_text(text)
     assert read(tmp_path / "app.spec") == []
+
+
+def test_a_reason_tells_the_first_beginnings_and_counts_the_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origins = Origins(Run(folder))
+    derived = origins.result.derived[0]
+    for number, told in ((2, "0; 1"), (9, "0; 1; 2; 3; 4; 5; and 3 more")):
+        monkeypatch.setattr(origins, "_sources", lambda _, number=number: map(str, range(number)))
+        assert origins.reason(derived) == f"{origins.call(derived.site)} [{derived.rule}]: {told}"
