@@ -43,11 +43,15 @@ class SiteFlows:
         ]
         return documents, others + len(found) - len(documents)
 
-    def derivations(self, site: ReflectiveSite) -> list[dict[str, Any]]:
-        """Returns by which rule, and from which operands, a call has each target, in the order of their names."""
-        named = sorted((target_name(self._names, each), each.id, each) for each in site.targets)
+    def derivations(self, site: ReflectiveSite, limit: int | None) -> tuple[list[dict[str, Any]], int]:
+        """Returns by which rule, and from which operands, a call has its targets, in the order of their names.
+
+        With a `limit`, that of the first so many; also returns how many others there are.
+        """
+        named = sorted((target_name(self._names, each), each.id, each) for each in site.targets)[:limit]
         found = ((name, self._explainer.provenance.derivation(site.site, each)) for name, _, each in named)
-        return [{"target": name, **self._derivation(each)} for name, each in found if each is not None]
+        documents = [{"target": name, **self._derivation(each)} for name, each in found if each is not None]
+        return documents, len(site.targets) - len(named)
 
     def _derivation(self, found: Inference) -> dict[str, Any]:
         cast = {"cast": self._explainer.cast_document(found.narrowing)} if found.narrowing else {}

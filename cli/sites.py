@@ -24,6 +24,8 @@ from engine.result import PARTIAL, RESOLVED, UNRESOLVED, NameSource, ReflectiveS
 _SHOWN = 4  # targets, constants and unknown values of a call
 # What may come to a call, as JSON lists it.
 SOURCES = 20
+# The targets of which it says why the call has them.
+DERIVATIONS = 100
 _LEANS = {CORRECT_CASTS: "by casts", SPECIFICATION: "as specified"}
 _STYLES = {RESOLVED: "green", PARTIAL: "yellow", UNRESOLVED: "red"}
 
@@ -46,9 +48,13 @@ class SiteRow(NamedTuple):
         """Returns the name of the site by its bytecode offset."""
         return f"{self.caller}@{self.offset}"
 
-    def document(self, flows: SiteFlows, openings: Openings, limit: int | None) -> dict[str, Any]:
-        """Returns the row for programs, with what flows to the call, at most `limit` sources, and why it is open."""
-        sources, omitted = flows.sources(self.site, limit)
+    def document(self, flows: SiteFlows, openings: Openings, whole: bool) -> dict[str, Any]:
+        """Returns the row for programs, with what flows to the call, why it has its targets, and why it is open.
+
+        Unless it is to be `whole`, that is so of the SOURCES nearest and the first DERIVATIONS.
+        """
+        sources, omitted = flows.sources(self.site, None if whole else SOURCES)
+        derivations, underived = flows.derivations(self.site, None if whole else DERIVATIONS)
         return {
             "site": self.name,
             "caller": self.caller.qualified,
@@ -58,7 +64,8 @@ class SiteRow(NamedTuple):
             "api": self.api,
             "status": self.status,
             "targets": list(self.targets),
-            "derivations": flows.derivations(self.site),
+            "derivations": derivations,
+            "derivationsOmitted": underived,
             "reason": self.reason,
             "assumes": list(self.site.assumes),
             "causes": list(openings.causes(self.site)),
@@ -96,14 +103,14 @@ def _row(result: Result, names: Names, site: ReflectiveSite, method: int, offset
 
 
 def documents(
-    run: Run, found: Sequence[SiteRow], limit: int | None = SOURCES, *, facts: bool = False
+    run: Run, found: Sequence[SiteRow], *, whole: bool = False, facts: bool = False
 ) -> list[dict[str, Any]]:
-    """Returns the calls for programs, with at most `limit` sources each.
+    """Returns the calls for programs; all that is known of each if they are to be `whole`.
 
     With `facts`, steps name the rows of the run that say so.
     """
     flows, openings = SiteFlows(run, facts=facts), Openings(run)
-    return [each.document(flows, openings, limit) for each in found]
+    return [each.document(flows, openings, whole) for each in found]
 
 
 def _source(result: Result, names: Names, source: NameSource) -> tuple[str, str]:

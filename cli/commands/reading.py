@@ -57,7 +57,11 @@ def sites(
         str | None, typer.Option(help="Only those that are resolved, partial or unresolved.")
     ] = None,
     all_sources: Annotated[
-        bool, typer.Option("--all-sources", help="In JSON, all that may come to a call, not the nearest 20.")
+        bool,
+        typer.Option(
+            "--all-sources",
+            help="In JSON, all that may come to a call and why it has each target, not the nearest 20 and the first 100.",
+        ),
     ] = False,
 ) -> None:
     """Lists reflective calls: their status, targets, and what is unknown about them."""
@@ -68,7 +72,7 @@ def sites(
     read = find(run)
     found = rows(read, everything, status)
     if output_format is Format.JSON:
-        write_json(documents(read, found, None) if all_sources else documents(read, found))
+        write_json(documents(read, found, whole=all_sources))
     else:
         write(read, found, everything)
 

@@ -195,7 +195,7 @@ def test_a_class_that_a_cast_tells_is_followed_from_its_name_to_the_cast(
     assert cast["text"].endswith("makes an object of it, which is cast to demo.Main$Plugin")
     assert told["text"].startswith(f"so Class.forName may find class demo.Main$Mirror [{rule}:")
     site = find_sites(explained.names, explained.result, f"demo.Main.main:{LINES[marker]}")[0]
-    (derivation,) = SiteFlows(explained, facts=True).derivations(site)
+    (derivation,), _ = SiteFlows(explained, facts=True).derivations(site, None)
     assert (derivation["rule"], derivation["cast"]["types"]) == (rule, ["demo.Main$Plugin"])
     assert derivation["cast"]["api"].endswith("newInstance")
     assert check_derivation(known(explained), site.site, derivation) > 2

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cli import sites
 from cli.explain import Explainer
 from cli.export.origins import Origins
 from cli.run import Run
@@ -52,7 +53,7 @@ def test_sites_list_the_nearest_sources_and_count_the_others(folder: Path, helio
 
 
 def test_sites_list_the_nearest_constants_and_count_the_others(
-    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph
+    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = PROGRAM
     for key in ("far", *(f"k{each}" for each in range(NUMBER - 1))):
@@ -76,6 +77,10 @@ def test_sites_list_the_nearest_constants_and_count_the_others(
     assert {each["text"] for each in every["sources"]} == {"demo.far", *nearest}
     assert every["sourcesOmitted"] == 0
     assert all(each in every["sources"] for each in some["sources"])
+    monkeypatch.setattr(sites, "DERIVATIONS", 3)
+    (fewer,) = sites.documents(Run(run), sites.rows(Run(run), everything=False))
+    assert (fewer["derivations"], fewer["derivationsOmitted"]) == (some["derivations"][:3], NUMBER - 3)
+    assert (len(some["derivations"]), some["derivationsOmitted"]) == (NUMBER, 0)
     # `explain` follows no constant to say which kinds of input come to a call: none is.
     opened = Run(run)
     (site,) = (each for each in opened.result.reflective if each.api.endswith("forName") and each.targets[1:])

@@ -102,7 +102,7 @@ def test_sites_list_where_text_enters_and_the_way(glued: Run) -> None:
 
 def documented(run: Run) -> Iterator[tuple[sites.SiteRow, dict[str, Any]]]:
     rows = sites.rows(run, everything=False)
-    return zip(rows, sites.documents(run, rows, None, facts=True), strict=True)
+    return zip(rows, sites.documents(run, rows, whole=True, facts=True), strict=True)
 
 
 def test_a_wrong_path_is_found_out(glued: Run) -> None:

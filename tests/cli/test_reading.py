@@ -36,6 +36,7 @@ def test_sites_have_what_other_tools_rely_on(heliograph: Heliograph, folder: Pat
         "assumes": [],
         "causes": [],
         "sourcesOmitted": 0,
+        "derivationsOmitted": 0,
     }
     path = source.pop("path")
     assert source == {"kind": "constant", "text": "demo.Plugin", "key": ""}
