@@ -104,7 +104,7 @@ MODELS: tuple[Model, ...] = (
         "var handles, Unsafe, atomic fields",
         "accesses of the fields that they were made for, or whose offset was asked for",
         "java.lang.invoke.VarHandle, java.util.concurrent.atomic, sun.misc.Unsafe",
-        "VarHandleField VarHandleStatic VarHandleArray VarHandleExchange VarHandleTravels FieldUpdater AtomicReferences AtomicArray "
+        "VarHandleField VarHandleStatic VarHandleArray VarHandleViews VarHandleExchange VarHandleTravels FieldUpdater AtomicReferences AtomicArray "
         "UnsafeFields UnsafeArrays UnsafeAllocate ConcurrentMapEntries ConcurrentQueues Futures ForkJoinTasks",
     ),
     Model(

@@ -258,6 +258,18 @@ def test_what_is_missing_is_open(run_of_all: Run) -> None:
 @needs_jdk
 @needs_command
 @together
+def test_views_of_bytes_leave_no_access_open(run_of_all: Run) -> None:
+    found = {
+        site.api.rpartition(".")[2]: site.status
+        for site in rows_of_sites(run_of_all, everything=False)
+        if source_of(site.caller.declaring) == "VarHandleViews"
+    }
+    assert found == dict.fromkeys(("set", "get", "compareAndSet", "getVolatile"), RESOLVED)
+
+
+@needs_jdk
+@needs_command
+@together
 def test_only_native_methods_are_said_to_be_native(run_of_all: Run) -> None:
     explainer = Explainer(run_of_all)
     steps = [

@@ -171,6 +171,12 @@ API: tuple[Api, ...] = (
     Api(LOOKUP, "unreflectVarHandle", f"(L{FIELD};)L{VAR_HANDLE};", UNREFLECT, 1, sort="field", returns=VAR_HANDLE),
     Api(HANDLES, "arrayElementVarHandle", f"({_CLASS})L{VAR_HANDLE};", ARRAY_VAR_HANDLE, always=True,
         returns=VAR_HANDLE),
+    # (a view of bytes takes numbers from an array or buffer, which has no other elements)
+    *(
+        Api(HANDLES, f"{viewed}ViewVarHandle", f"({_CLASS}Ljava/nio/ByteOrder;)L{VAR_HANDLE};", ARRAY_VAR_HANDLE,
+            always=True, returns=VAR_HANDLE)
+        for viewed in ("byteArray", "byteBuffer")
+    ),
     *(Api(VAR_HANDLE, f"get{how}", "", FIELD_GET, 0, target=1, always=True)
       for how in ("", "Volatile", "Acquire", "Opaque")),
     *(Api(VAR_HANDLE, name, "", FIELD_SET, 0, target=1, always=True)

@@ -207,6 +207,8 @@ def array_var_handle(sites: Table[ArrayHandleCall]) -> Iterator[FieldObject]:
     """Takes the elements of arrays for a field.
 
     fieldObject(i, elements) :- calls(i, "MethodHandles.arrayElementVarHandle").
+
+    Likewise for what sees the bytes of an array or buffer as other numbers.
     """
     for site in sites:
         yield FieldObject(site.site, ELEMENTS)
