@@ -147,7 +147,8 @@ MODELS: tuple[Model, ...] = (
     ),
     Model(
         "native methods",
-        "return a new object of their type, an array with an element, and do nothing else, unless one of the above is about them",
+        "return a new object of their type, an array with an element, put such objects into arrays that they are given, and do nothing else, "
+        "unless one of the above is about them, or they make addresses or management beans, which their constructors do",
         "JLS 8.4.3.4",
         "NativeMethod ClassesOfDeclarations",
     ),

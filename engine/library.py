@@ -13,7 +13,8 @@ from cypher.schema import NONE, SPECIAL, STATIC
 from engine import heap
 from engine.constraints import CLASS, STRING, Constraints
 from engine.effects import Effects
-from engine.models import PROVIDERS, Body, BodyModel, SiteCall
+from engine.jni import Body
+from engine.models import PROVIDERS, BodyModel, SiteCall
 from engine.reflection import relations as rel
 from engine.sites import REFLECTION
 

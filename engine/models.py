@@ -27,6 +27,7 @@ from engine.constraints import (
     THROWABLE,
     Constraints,
 )
+from engine.jni import Body, accept, return_address, return_interface, return_made_by
 from engine.layout import fields_named, reference_fields
 from engine.reflection.names import class_of_descriptor
 from engine.unknown import UnknownObjects
@@ -40,6 +41,7 @@ REFERENCE, LOADER = "java/lang/ref/Reference", "java/lang/ClassLoader"
 # What the JVM keeps: what threads throw and don't catch; references, as they may become pending; class loaders.
 UNCAUGHT, REFERENCES, LOADERS = "uncaught throwables", "references", "class loaders"
 PROVIDERS = "service providers"
+BEANS = "sun/management/ManagementFactoryHelper"
 VAR_HANDLE, VAR_FORM = "java/lang/invoke/VarHandle", "java/lang/invoke/VarForm"
 SPECIES, MODULE, MODULES = "java/lang/invoke/BoundMethodHandle$Species_", "java/lang/Module", "modules"
 VAR_HANDLES, VAR_FORMS = "var handles", "forms of var handles"
@@ -64,18 +66,6 @@ class SiteCall(NamedTuple):
     def argument(self, position: int) -> int:
         """Returns the variable of an argument, -1 if it is null or primitive."""
         return self.arguments.get(position, NONE)
-
-
-class Body(NamedTuple):
-    """A method that was reached, with the pointers of its parameters."""
-
-    method: int
-    first: int
-    parameters: int
-
-    @property
-    def returned(self) -> int:
-        return self.first + self.parameters
 
 
 class SiteModel(NamedTuple):
@@ -375,6 +365,33 @@ BODY_MODELS: tuple[BodyModel, ...] = (
     BodyModel("com/sun/security/auth/module/NTSystem", "getCurrent", _set_texts),
     BodyModel("jdk/internal/perf/Perf", "createLong", _return_new("java/nio/DirectByteBuffer")),
     BodyModel("jdk/internal/perf/Perf", "attach", _return_new("java/nio/DirectByteBuffer")),
+    BodyModel("java/net/Inet4AddressImpl", "lookupAllHostAddr", return_address),
+    BodyModel("java/net/Inet6AddressImpl", "lookupAllHostAddr", return_address),
+    *(
+        BodyModel("java/net/NetworkInterface", name, return_interface)
+        for name in ("getAll", "getByName0", "getByIndex0", "getByInetAddress0")
+    ),
+    *(
+        BodyModel("sun/nio/ch/Net", name, return_address)
+        for name in ("localInetAddress", "remoteInetAddress")
+    ),
+    BodyModel("sun/nio/ch/Net", "accept", accept),
+    *(
+        BodyModel(f"sun/management/{owner}", "getMemoryPools0", return_made_by((BEANS, "createMemoryPool")))
+        for owner in ("MemoryImpl", "MemoryManagerImpl")
+    ),
+    *(
+        BodyModel(
+            f"sun/management/{owner}",
+            "getMemoryManagers0",
+            return_made_by(
+                (BEANS, "createMemoryManager"),
+                (BEANS, "createGarbageCollector"),
+                ("com/sun/management/internal/GarbageCollectorExtImpl", "createGarbageCollector"),
+            ),
+        )
+        for owner in ("MemoryImpl", "MemoryPoolImpl")
+    ),
     BodyModel("java/util/ServiceLoader$ProviderImpl", "newInstance", _return_pool(PROVIDERS)),
     BodyModel("java/util/ServiceLoader$LazyIterator", "nextService", _return_pool(PROVIDERS)),
     BodyModel("java/lang/StackStreamFactory$AbstractStackWalker", "callStackWalk", _walk_stack),
@@ -482,9 +499,20 @@ class Models:
                 constraints.add(schema.Assign, body.method, 0, self._unknown.pointer(type_), pointer)
 
     def _return_something(self, body: Body) -> None:
-        """A native method returns a new object of its return type, if that is a class that has instances."""
-        descriptor = self._constraints.program.name_of_method(body.method)[2].rpartition(")")[2]
+        """A native method returns a new object of its return type, if that is a class that has instances.
+
+        It puts such objects into the arrays that it is given, too.
+        """
+        program = self._constraints.program
+        descriptor = program.name_of_method(body.method)[2].rpartition(")")[2]
         self._make(body.method, descriptor, body.returned)
+        types = program.parameter_types(body.method)
+        for pointer, type_ in enumerate(types, body.first + body.parameters - len(types)):
+            described = program.name_of_type(type_) if type_ >= 0 else ""
+            if described.startswith(("[L", "[[")):
+                elements = self._constraints.fresh()
+                self._make(body.method, described[1:], elements)
+                self._constraints.add(schema.ArrayStore, body.method, NONE, elements, NONE, pointer)
 
     def _make(self, method: int, descriptor: str, pointer: int) -> None:
         """Puts a new object that a native method makes to a pointer.

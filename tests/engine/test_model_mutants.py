@@ -46,6 +46,20 @@ ROWS_NOT_SHOWN = {
     "BODY_MODELS: without java/lang/invoke/BoundMethodHandle$SpeciesData.<init>",
     "BODY_MODELS: without jdk/internal/perf/Perf.createLong",
     "BODY_MODELS: without jdk/internal/perf/Perf.attach",
+    # What they make calls no method of a program (tests/cli/test_native_objects.py shows what it does call).
+    "BODY_MODELS: without java/net/Inet4AddressImpl.lookupAllHostAddr",
+    "BODY_MODELS: without java/net/Inet6AddressImpl.lookupAllHostAddr",
+    "BODY_MODELS: without java/net/NetworkInterface.getAll",
+    "BODY_MODELS: without java/net/NetworkInterface.getByName0",
+    "BODY_MODELS: without java/net/NetworkInterface.getByIndex0",
+    "BODY_MODELS: without java/net/NetworkInterface.getByInetAddress0",
+    "BODY_MODELS: without sun/nio/ch/Net.localInetAddress",
+    "BODY_MODELS: without sun/nio/ch/Net.remoteInetAddress",
+    "BODY_MODELS: without sun/nio/ch/Net.accept",
+    "BODY_MODELS: without sun/management/MemoryImpl.getMemoryPools0",
+    "BODY_MODELS: without sun/management/MemoryManagerImpl.getMemoryPools0",
+    "BODY_MODELS: without sun/management/MemoryImpl.getMemoryManagers0",
+    "BODY_MODELS: without sun/management/MemoryPoolImpl.getMemoryManagers0",
     # The loaders of a program get to where the JDK's own code asks them by way of their modules, too.
     "BODY_MODELS: without java/lang/ClassLoader.<init>",
 }
