@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from cypher import schema
+from cypher.program import ACC_STATIC
 from cypher.schema import NONE, SPECIAL, STATIC
 from engine import heap
 from engine.constraints import Constraints
 from engine.layout import fields_named
 
 _ADDRESS, _SOCKET_ADDRESS = "java/net/InetAddress", "java/net/InetSocketAddress"
+COLLECTOR = "com/sun/management/internal/GarbageCollectorExtImpl"
 _INTERFACE, _INTERFACE_ADDRESS = "java/net/NetworkInterface", "java/net/InterfaceAddress"
 
 
@@ -117,15 +119,42 @@ def return_made_by(*makers: tuple[str, str]) -> Callable[[Constraints, Body], No
     """Returns what static methods of Java make that the JVM calls with texts, each an owner and a name."""
 
     def means(constraints: Constraints, body: Body) -> None:
-        program, made = constraints.program, constraints.fresh()
+        made = constraints.fresh()
         for owner, name in makers:
-            type_ = program.type_named(owner)
-            for method in program.methods_of(type_) if type_ >= 0 else ():
-                if program.name_of_method(method)[1] == name:
-                    types = program.parameter_types(method)
-                    texts = ((at, constraints.native_text()) for at, each in enumerate(types) if each >= 0)
-                    constraints.initialise([type_], body.method, NONE)
-                    constraints.call(NONE, STATIC, method, NONE, texts, made, method=body.method)
+            _call(constraints, body, owner, name, result=made)
         _return(constraints, body, made)
 
     return means
+
+
+def notify_collection(constraints: Constraints, body: Body) -> None:
+    """Has the JVM tell of garbage collections from now on (`GCNotifier::sendNotification`)."""
+    _call(constraints, body, COLLECTOR, "createGCNotification", receiver=body.first)
+
+
+def use_sensor(constraints: Constraints, body: Body) -> None:
+    """Has the JVM tell a sensor, which is the last parameter, of the use of memory (`SensorInfo::trigger`, `clear`)."""
+    for name in ("trigger", "clear"):
+        _call(constraints, body, "sun/management/Sensor", name, receiver=body.returned - 1)
+
+
+def _call(
+    constraints: Constraints, body: Body, owner: str, name: str, receiver: int = NONE, result: int = NONE
+) -> None:
+    """Calls the methods of that name, static ones if there is no receiver, with new objects of the types of parameters."""
+    program = constraints.program
+    type_ = program.type_named(owner)
+    for method in program.methods_of(type_) if type_ >= 0 else ():
+        static = bool(program.flags_of_method(method) & ACC_STATIC)
+        if program.name_of_method(method)[1] != name or static != (receiver < 0):
+            continue
+        arguments = []
+        for position, each in enumerate(program.parameter_types(method), not static):
+            if each >= 0:
+                given = constraints.fresh()
+                constraints.put(given, constraints.object(heap.NATIVE, each, body.method))
+                arguments.append((position, given))
+        if static:
+            constraints.initialise([type_], body.method, NONE)
+        kind = STATIC if static else SPECIAL
+        constraints.call(NONE, kind, method, receiver, arguments, result, method=body.method)

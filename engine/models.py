@@ -27,7 +27,16 @@ from engine.constraints import (
     THROWABLE,
     Constraints,
 )
-from engine.jni import Body, accept, return_address, return_interface, return_made_by
+from engine.jni import (
+    COLLECTOR,
+    Body,
+    accept,
+    notify_collection,
+    return_address,
+    return_interface,
+    return_made_by,
+    use_sensor,
+)
 from engine.layout import fields_named, reference_fields
 from engine.reflection.names import class_of_descriptor
 from engine.unknown import UnknownObjects
@@ -387,10 +396,15 @@ BODY_MODELS: tuple[BodyModel, ...] = (
             return_made_by(
                 (BEANS, "createMemoryManager"),
                 (BEANS, "createGarbageCollector"),
-                ("com/sun/management/internal/GarbageCollectorExtImpl", "createGarbageCollector"),
+                (COLLECTOR, "createGarbageCollector"),
             ),
         )
         for owner in ("MemoryImpl", "MemoryPoolImpl")
+    ),
+    BodyModel(COLLECTOR, "setNotificationEnabled", notify_collection),
+    *(
+        BodyModel("sun/management/MemoryPoolImpl", f"setPool{each}Sensor", use_sensor)
+        for each in ("Usage", "Collection")
     ),
     BodyModel("java/util/ServiceLoader$ProviderImpl", "newInstance", _return_pool(PROVIDERS)),
     BodyModel("java/util/ServiceLoader$LazyIterator", "nextService", _return_pool(PROVIDERS)),

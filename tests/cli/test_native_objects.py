@@ -27,10 +27,43 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.util.Collections;
+import javax.management.Notification;
+import javax.management.NotificationEmitter;
+import javax.management.NotificationListener;
 
 public class Main {
-    static void told(Object receiver, String name) throws Exception {
-        System.out.println(receiver.getClass().getMethod(name).getDeclaringClass().getName() + "." + name);
+    static class Collected implements NotificationListener {
+        volatile boolean told;
+        @Override public void handleNotification(Notification notification, Object handback) { told = true; }
+    }
+
+    static class Full implements NotificationListener {
+        volatile boolean told;
+        @Override public void handleNotification(Notification notification, Object handback) { told = true; }
+    }
+
+    static void listen() throws Exception {
+        Collected collected = new Collected();
+        Full full = new Full();
+        for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
+            ((NotificationEmitter) bean).addNotificationListener(collected, null, null);
+        }
+        ((NotificationEmitter) ManagementFactory.getMemoryMXBean()).addNotificationListener(full, null, null);
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            if (pool.isCollectionUsageThresholdSupported()) {
+                pool.setCollectionUsageThreshold(1);
+            }
+        }
+        System.gc();
+        while (!collected.told || !full.told) {
+            Thread.sleep(10);
+        }
+        told(collected, "handleNotification", Notification.class, Object.class);
+        told(full, "handleNotification", Notification.class, Object.class);
+    }
+
+    static void told(Object receiver, String name, Class<?>... types) throws Exception {
+        System.out.println(receiver.getClass().getMethod(name, types).getDeclaringClass().getName() + "." + name);
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -49,6 +82,7 @@ public class Main {
         Object option = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class).getVMOption("UseSerialGC");
         told(option, "toString");
         option.toString();
+        listen();
         InetAddress local = InetAddress.getByName("127.0.0.1");
         try (ServerSocket server = new ServerSocket(0, 1, local);
                 Socket client = new Socket(local, server.getLocalPort());
@@ -80,19 +114,21 @@ public class Main {
 def test_what_native_code_makes_receives_calls_as_on_a_jvm(tmp_path: Path, heliograph: Heliograph) -> None:
     (tmp_path / "Main.java").write_text(SOURCE)
     subprocess.run([str(JAVAC), "-d", tmp_path / "classes", tmp_path / "Main.java"], check=True)
-    ran = subprocess.run(
-        [str(JAVA), "-cp", tmp_path / "classes", "demo.Main"], check=True, capture_output=True, text=True
-    )
+    command = [str(JAVA), "-cp", str(tmp_path / "classes"), "demo.Main"]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
     seen = set(ran.stdout.split())
     assert len(seen) > 5
     done = heliograph("analyze", tmp_path / "classes", "--main", "demo.Main", "--out", tmp_path / "run")
     assert done.code == 0, done.errors
     run = Run(tmp_path / "run")
     names, result = run.names, run.result
+    reached = {
+        names.method(each).qualified for each in result.reached[names.is_application(result.reached)].tolist()
+    }
     called = {
         names.method(callee).qualified
         for site, callee in zip(result.call_site.tolist(), result.call_callee.tolist(), strict=True)
         if result.sites.method[site] >= 0
         and names.method(int(result.sites.method[site])).qualified == "demo.Main.main"
     }
-    assert seen - called == set()
+    assert seen - called - reached == set()

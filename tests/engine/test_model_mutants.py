@@ -46,7 +46,10 @@ ROWS_NOT_SHOWN = {
     "BODY_MODELS: without java/lang/invoke/BoundMethodHandle$SpeciesData.<init>",
     "BODY_MODELS: without jdk/internal/perf/Perf.createLong",
     "BODY_MODELS: without jdk/internal/perf/Perf.attach",
-    # What they make calls no method of a program (tests/cli/test_native_objects.py shows what it does call).
+    # No fixture: what they make and tell is shown by tests/cli/test_native_objects.py.
+    "BODY_MODELS: without com/sun/management/internal/GarbageCollectorExtImpl.setNotificationEnabled",
+    "BODY_MODELS: without sun/management/MemoryPoolImpl.setPoolUsageSensor",
+    "BODY_MODELS: without sun/management/MemoryPoolImpl.setPoolCollectionSensor",
     "BODY_MODELS: without java/net/Inet4AddressImpl.lookupAllHostAddr",
     "BODY_MODELS: without java/net/Inet6AddressImpl.lookupAllHostAddr",
     "BODY_MODELS: without java/net/NetworkInterface.getAll",
