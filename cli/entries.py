@@ -16,16 +16,19 @@ from loader.csr import TextTable
 from loader.unit import Unit
 
 _MAIN, _ARGUMENTS = "main", ("([Ljava/lang/String;)V", "()V")
+_AGENTS = ("premain", "agentmain")
+_OPTIONS = ("(Ljava/lang/String;Ljava/lang/instrument/Instrumentation;)V", "(Ljava/lang/String;)V")
 _SHOWN = 20
 
 
 class Wanted(NamedTuple):
-    """What the user asked for. `manifest` is the class that a manifest starts."""
+    """What the user asked for. `manifest` is the class that a manifest starts, `agents` are those of its agents."""
 
     mains: Sequence[str]
     library: bool
     patterns: Sequence[str]
     manifest: str | None
+    agents: Sequence[str] = ()
 
 
 def entries_of(
@@ -42,7 +45,9 @@ def entries_of(
         library += _matching(program, units, wanted.patterns)
     names = list(wanted.mains)
     if not names and not wanted.library and not wanted.patterns:
-        names = [wanted.manifest or _only_main(units)]
+        library += _agents(program, wanted.agents)
+        if wanted.manifest or not library:
+            names = [wanted.manifest or _only_main(units)]
     mains = [_main_of(program, units, name, release) for name in names]
     started = [program.type_named(name.replace(".", "/")) for name in names]
     return Entries(list(dict.fromkeys(mains)), list(dict.fromkeys(library)), started), names
@@ -98,6 +103,16 @@ def _main_of(program: Program, units: Sequence[Unit], name: str, release: int) -
         if main >= 0 and (release >= 25 or program.flags_of_method(main) & ACC_STATIC):
             return main
     raise Failure(Exit.NO_INPUT, f"{shown(name)} has no main method")
+
+
+def _agents(program: Program, names: Sequence[str]) -> Iterator[int]:
+    """Yields the methods in which the JVM starts agents (package `java.lang.instrument`)."""
+    for type_ in (program.type_named(name.replace(".", "/")) for name in names):
+        for method in program.methods_of(type_) if type_ >= 0 else ():
+            _, name, descriptor = program.name_of_method(method)
+            static = program.flags_of_method(method) & ACC_STATIC
+            if static and name in _AGENTS and descriptor in _OPTIONS:
+                yield method
 
 
 def _methods(program: Program, units: Sequence[Unit]) -> Iterator[int]:

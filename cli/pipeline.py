@@ -246,7 +246,7 @@ def _link(job: Job, loaded: _Loaded) -> tuple[LinkedProgram, Entries, list[str]]
     if program.type_named("java/lang/Object") < 0:
         text = "the class library has no java.lang.Object: name a JDK with --jdk"
         raise Failure(Exit.NO_INPUT, text, [*loaded.diagnostics, *program.diagnostics])
-    wanted = Wanted(job.mains, job.library, job.entries, loaded.inputs.main_class)
+    wanted = Wanted(job.mains, job.library, job.entries, loaded.inputs.main_class, loaded.inputs.agents)
     try:
         return program, *entries_of(program, loaded.application, wanted, loaded.inputs.release)
     except Failure as failure:

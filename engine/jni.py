@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from cypher import schema
-from cypher.program import ACC_STATIC
+from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE
 from cypher.schema import NONE, SPECIAL, STATIC
 from engine import heap
-from engine.constraints import Constraints
+from engine.constraints import CLASS, Constraints
 from engine.layout import fields_named
 
 _ADDRESS, _SOCKET_ADDRESS = "java/net/InetAddress", "java/net/InetSocketAddress"
@@ -138,6 +138,11 @@ def use_sensor(constraints: Constraints, body: Body) -> None:
         _call(constraints, body, "sun/management/Sensor", name, receiver=body.returned - 1)
 
 
+def transform(constraints: Constraints, body: Body) -> None:
+    """Has the JVM show classes to the transformers of an agent, which `body` adds one to."""
+    _call(constraints, body, "sun/instrument/InstrumentationImpl", "transform", receiver=body.first)
+
+
 def _call(
     constraints: Constraints, body: Body, owner: str, name: str, receiver: int = NONE, result: int = NONE
 ) -> None:
@@ -150,11 +155,13 @@ def _call(
             continue
         arguments = []
         for position, each in enumerate(program.parameter_types(method), not static):
-            if each >= 0:
+            if each >= 0 and not program.flags_of_type(each) & (ABSTRACT | INTERFACE):
                 given = constraints.fresh()
-                constraints.put(given, constraints.object(heap.NATIVE, each, body.method))
+                kind = heap.UNKNOWN if program.name_of_type(each) == CLASS else heap.NATIVE
+                constraints.put(given, constraints.object(kind, each, body.method))
                 arguments.append((position, given))
         if static:
             constraints.initialise([type_], body.method, NONE)
-        kind = STATIC if static else SPECIAL
-        constraints.call(NONE, kind, method, receiver, arguments, result, method=body.method)
+        constraints.call(
+            NONE, STATIC if static else SPECIAL, method, receiver, arguments, result, method=body.method
+        )

@@ -35,6 +35,7 @@ from engine.jni import (
     return_address,
     return_interface,
     return_made_by,
+    transform,
     use_sensor,
 )
 from engine.layout import fields_named, reference_fields
@@ -401,6 +402,7 @@ BODY_MODELS: tuple[BodyModel, ...] = (
         )
         for owner in ("MemoryImpl", "MemoryPoolImpl")
     ),
+    BodyModel("sun/instrument/InstrumentationImpl", "addTransformer", transform),
     BodyModel(COLLECTOR, "setNotificationEnabled", notify_collection),
     *(
         BodyModel("sun/management/MemoryPoolImpl", f"setPool{each}Sensor", use_sensor)

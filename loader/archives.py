@@ -34,7 +34,8 @@ class Inputs:
     """What a run reads. `archives` are in the order of resolution: of two classes of one name, the first counts.
 
     `diagnostics` are those of opening; each archive has those of reading. `main_class` is what the first
-    manifest that names one starts. `release` is the one that multi-release jars are read for.
+    manifest that names one starts, `agents` are the classes of agents that manifests name. `release` is the one that
+    multi-release jars are read for.
     """
 
     archives: list[Archive]
@@ -42,6 +43,7 @@ class Inputs:
     main_class: str | None
     release: int
     jdk: Jdk | None = field(default=None)
+    agents: tuple[str, ...] = ()
 
 
 def open_inputs(
@@ -70,8 +72,10 @@ def open_inputs(
     if not any(each.class_names() for each in application):
         text = "no class to analyse is in " + (", ".join(inputs) or "the inputs: there are none")
         raise NoInput(Diagnostic("IN-NONE", "error", text, "soundness"), *report)
-    mains = (manifest.Manifest(each.manifest).main_class for each in application)
-    return Inputs(archives, report, next(filter(None, mains), None), release, library)
+    manifests = [manifest.Manifest(each.manifest) for each in application]
+    main = next((each.main_class for each in manifests if each.main_class), None)
+    agents = tuple(name for each in manifests for name in each.agents)
+    return Inputs(archives, report, main, release, library, agents)
 
 
 class _Place(NamedTuple):

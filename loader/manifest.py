@@ -29,6 +29,12 @@ class Manifest(NamedTuple):
         """Returns the class to start: that of a Spring Boot application, else the one that `java -jar` starts."""
         return self.get("Start-Class").strip() or self.get("Main-Class").strip() or None
 
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Returns the classes that the JVM starts agents in (`java.lang.instrument`), each once."""
+        found = (self.get(each).strip() for each in ("Premain-Class", "Agent-Class", "Launcher-Agent-Class"))
+        return tuple(dict.fromkeys(filter(None, found)))
+
 
 EMPTY = Manifest(MappingProxyType({}))
 

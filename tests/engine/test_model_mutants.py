@@ -46,7 +46,8 @@ ROWS_NOT_SHOWN = {
     "BODY_MODELS: without java/lang/invoke/BoundMethodHandle$SpeciesData.<init>",
     "BODY_MODELS: without jdk/internal/perf/Perf.createLong",
     "BODY_MODELS: without jdk/internal/perf/Perf.attach",
-    # No fixture: what they make and tell is shown by tests/cli/test_native_objects.py.
+    # No fixture: what they make and tell is shown by tests/cli/test_native_objects.py and tests/cli/test_agents.py.
+    "BODY_MODELS: without sun/instrument/InstrumentationImpl.addTransformer",
     "BODY_MODELS: without com/sun/management/internal/GarbageCollectorExtImpl.setNotificationEnabled",
     "BODY_MODELS: without sun/management/MemoryPoolImpl.setPoolUsageSensor",
     "BODY_MODELS: without sun/management/MemoryPoolImpl.setPoolCollectionSensor",

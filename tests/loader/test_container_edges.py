@@ -245,6 +245,12 @@ def test_main_class(data: bytes, expected: str | None) -> None:
     assert manifest.parse(data).main_class == expected
 
 
+def test_agents() -> None:
+    data = b"Agent-Class: a.B \nPremain-Class: a.C\nLauncher-Agent-Class: a.B\n"
+    assert manifest.parse(data).agents == ("a.C", "a.B")
+    assert manifest.EMPTY.agents == ()
+
+
 # --- what an opener makes of an archive
 Shape = list[tuple[str, str, list[str]]]
 
