@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -14,10 +14,11 @@ from cli.run import Run
 from cli.structure import supertype_pairs
 from cypher import schema
 from cypher.program import ABSTRACT, INTERFACE
-from cypher.schema import NONE, Int32
-from engine import flow, heap
+from cypher.schema import Int32
+from engine import flow
 from engine.flow import Flow
 from engine.flows import KINDS, flows_of
+from engine.narrowing import uses_of_unknown
 from engine.reflection import api, modes
 from engine.result import ReflectiveSite
 from engine.sets import Index
@@ -89,12 +90,9 @@ class Casts:
     @cached_property
     def _uses(self) -> dict[int, tuple[list[int], bool]]:
         """The calls that make objects of what a call finds, and whether anything else is done with that, by the call."""
-        objects = self._run.result.objects
-        users: dict[int, list[ReflectiveSite]] = defaultdict(list)
-        for each in self._run.result.reflective:
-            for obj in self.objects_at(each.operands.get("subject", NONE)):
-                if int(objects.kind[obj]) == heap.UNKNOWN:
-                    users[int(objects.payload[obj])].append(each)
+        sites = {each.site: each for each in self._run.result.reflective}
+        uses = uses_of_unknown(self._flow, sites.values())
+        users = {site: [sites[each.site] for each in found] for site, found in uses.items()}
         return {site: self._makers(site, users) for site in users}
 
     def _makers(self, site: int, users: dict[int, list[ReflectiveSite]]) -> tuple[list[int], bool]:

@@ -11,8 +11,9 @@ from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
 from engine.constraints import CLASS, FINALIZABLE, STANDING_ARRAYS, Constraints
+from engine.jni import store_texts
 from engine.layout import fields_named
-from engine.models import WRAPPERS, SiteCall, store_texts
+from engine.models import WRAPPERS, SiteCall
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import Api

@@ -12,8 +12,8 @@ from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE
 from cypher.schema import NONE, SPECIAL, STATIC
 from engine import heap
-from engine.constraints import CLASS, Constraints
-from engine.layout import fields_named
+from engine.constraints import CLASS, STRING, Constraints
+from engine.layout import fields_named, reference_fields
 
 _ADDRESS, _SOCKET_ADDRESS = "java/net/InetAddress", "java/net/InetSocketAddress"
 COLLECTOR = "com/sun/management/internal/GarbageCollectorExtImpl"
@@ -30,6 +30,13 @@ class Body(NamedTuple):
     @property
     def returned(self) -> int:
         return self.first + self.parameters
+
+
+def store_texts(constraints: Constraints, type_: int, pointer: int) -> None:
+    """Has the JVM set what fields of `type_` there are for texts, such as names of members."""
+    for field in reference_fields(constraints.program, type_):
+        if constraints.program.name_of_field(field)[2] == f"L{STRING};":
+            constraints.add(schema.Store, NONE, NONE, constraints.native_text(), field, pointer)
 
 
 def construct(
@@ -52,10 +59,8 @@ def _array(constraints: Constraints, body: Body, name: str, elements: int, point
     """Puts a new array of a class to a pointer, with those elements."""
     type_ = constraints.program.type_named(f"[L{name};")
     if type_ >= 0:
-        made = constraints.fresh()
-        constraints.put(made, constraints.object(heap.NATIVE, type_, body.method))
-        constraints.add(schema.ArrayStore, body.method, NONE, elements, NONE, made)
-        constraints.add(schema.Assign, body.method, NONE, made, pointer)
+        constraints.put(pointer, constraints.object(heap.NATIVE, type_, body.method))
+        constraints.add(schema.ArrayStore, body.method, NONE, elements, NONE, pointer)
 
 
 def _return(constraints: Constraints, body: Body, pointer: int) -> None:
@@ -92,8 +97,7 @@ def return_interface(constraints: Constraints, body: Body) -> None:
     interface, bound, addresses = constraints.fresh(), constraints.fresh(), _addresses(constraints, body)
     construct(constraints, body, _INTERFACE, "()V", (), interface)
     construct(constraints, body, _INTERFACE_ADDRESS, "()V", (), bound)
-    for name in ("name", "displayName"):
-        _set(constraints, body, _INTERFACE, name, constraints.native_text(), interface)
+    store_texts(constraints, constraints.program.type_named(_INTERFACE), interface)
     for name in ("address", "broadcast"):
         _set(constraints, body, _INTERFACE_ADDRESS, name, addresses, bound)
     arrays = (

@@ -35,10 +35,11 @@ from engine.jni import (
     return_address,
     return_interface,
     return_made_by,
+    store_texts,
     transform,
     use_sensor,
 )
-from engine.layout import fields_named, reference_fields
+from engine.layout import fields_named
 from engine.reflection.names import class_of_descriptor
 from engine.unknown import UnknownObjects
 
@@ -258,13 +259,6 @@ def _return_array(element: str) -> Callable[[Constraints, Body], None]:
             constraints.add(schema.ArrayStore, body.method, 0, listed, NONE, body.returned)
 
     return means
-
-
-def store_texts(constraints: Constraints, type_: int, pointer: int) -> None:
-    """Has the JVM set what fields of `type_` there are for texts, such as names of members."""
-    for field in reference_fields(constraints.program, type_):
-        if constraints.program.name_of_field(field)[2] == f"L{STRING};":
-            constraints.add(schema.Store, NONE, NONE, constraints.native_text(), field, pointer)
 
 
 def _set_texts(constraints: Constraints, body: Body) -> None:

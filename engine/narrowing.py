@@ -58,16 +58,16 @@ class Narrowings:
         self._sites = {each.site: each for each in reflective}
         self._found: dict[tuple[int, str], list[Narrowing]] = {}
 
-    def of(self, finder: int, rule: str, type_: int) -> list[Narrowing]:
-        """Returns the casts, each of which is enough for `rule` to tell that the call `finder` may find the class `type_`."""
+    def of(self, finder: int, rule: str, type_: int) -> Iterator[Narrowing]:
+        """Yields the casts, each of which is enough for `rule` to tell that the call `finder` may find the class `type_`."""
         if rule not in _FINDERS:
-            return []
+            return
         key = finder, rule
         if key not in self._found:
             # (those in the JDK's code last: of its own classes they tell nothing)
             self._found[key] = sorted(self._narrowings(finder, _FINDERS[rule]), key=self._is_inside)
         above = self._flow.supertypes(type_)
-        return [each for each in self._found[key] if above.issuperset(each.types)]
+        yield from (each for each in self._found[key] if above.issuperset(each.types))
 
     def _narrowings(self, finder: int, role: str) -> Iterator[Narrowing]:
         for use in self._uses.get(finder, ()):
@@ -94,12 +94,16 @@ class Narrowings:
 
     @cached_property
     def _uses(self) -> dict[int, list[Use]]:
-        """The uses of the unknown objects that each call returns."""
-        objects = self._flow.evidence.objects
-        found: dict[int, list[Use]] = defaultdict(list)
-        for site, each in self._sites.items():
-            pointer = each.operands.get("subject", NONE)
-            for obj in self._flow.sets.objects_of(pointer).tolist() if pointer >= 0 else ():
-                if int(objects.kind[obj]) == heap.UNKNOWN:
-                    found[int(objects.payload[obj])].append(Use(site, pointer, obj))
-        return found
+        return uses_of_unknown(self._flow, self._sites.values())
+
+
+def uses_of_unknown(flow: Flow, reflective: Iterable[ReflectiveSite]) -> dict[int, list[Use]]:
+    """Returns, by call, the uses of the unknown objects that it returns."""
+    objects = flow.evidence.objects
+    found: dict[int, list[Use]] = defaultdict(list)
+    for each in reflective:
+        pointer = each.operands.get("subject", NONE)
+        for obj in flow.sets.objects_of(pointer).tolist() if pointer >= 0 else ():
+            if int(objects.kind[obj]) == heap.UNKNOWN:
+                found[int(objects.payload[obj])].append(Use(each.site, pointer, obj))
+    return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -369,8 +370,8 @@ class Provenance:
 
     def _narrowing(self, derived: Derived) -> Narrowing | None:
         """Returns the casts that told a class, if there are such, those first to which a way leads from the call that found it."""
-        found = self._narrowings.of(derived.site, derived.rule, derived.detail)
-        origins = ((each, self._made(each.uses[:1]).chain.origin) for each in found[:_NARROWINGS])
+        found = list(islice(self._narrowings.of(derived.site, derived.rule, derived.detail), _NARROWINGS))
+        origins = ((each, self._made(each.uses[:1]).chain.origin) for each in found)
         begun = (each for each, origin in origins if (origin.kind, origin.site) == (RULE, derived.site))
         return next(begun, found[0] if found else None)
 

@@ -18,6 +18,7 @@ from cli.summary import causing_sites
 from cli.text import parameter_descriptors, return_descriptor
 from cypher.schema import NONE
 from engine.result import Result
+from engine.sets import Index
 from engine.sites import BYTECODE
 
 
@@ -63,9 +64,7 @@ class _CallSites:
         placed[result.call_site] = causing_sites(result)
         self._caller, self._offset = sites.method[placed], sites.offset[placed]
         self._by_method = np.lexsort((placed, self._offset, self._caller))
-        number = int(self._caller.max(initial=-1)) + 1
-        starts = np.searchsorted(self._caller[self._by_method], np.arange(number + 1))
-        self._sites_at = starts.tolist()  # by method; those of the JVM, -1, come before all
+        self._places = Index(self._caller[self._by_method])
         self._lines = names.lines(self._caller, self._offset).tolist()
 
     def method(self, method: int) -> str:
@@ -77,8 +76,7 @@ class _CallSites:
 
     def of(self, method: int) -> Iterator[str]:
         """Yields the call sites of a method."""
-        start, end = self._sites_at[method : method + 2] if method + 1 < len(self._sites_at) else (0, 0)
-        for site in self._by_method[start:end].tolist():
+        for site in self._by_method[self._places.positions(method)].tolist():
             targets = self._callees[self._callees_at[site] : self._callees_at[site + 1]]
             if self._in_bytecode[site]:
                 yield self._entry(site, self._declared_target(site), targets)

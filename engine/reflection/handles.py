@@ -207,8 +207,10 @@ def array_var_handle(sites: Table[ArrayHandleCall]) -> Iterator[FieldObject]:
     """Takes the elements of arrays for a field.
 
     fieldObject(i, elements) :- calls(i, "MethodHandles.arrayElementVarHandle").
+    fieldObject(i, elements) :- calls(i, "MethodHandles.byteArrayViewVarHandle").
+    fieldObject(i, elements) :- calls(i, "MethodHandles.byteBufferViewVarHandle").
 
-    Likewise for what sees the bytes of an array or buffer as other numbers.
+    Views of bytes bring numbers: an array or buffer of them has no other elements.
     """
     for site in sites:
         yield FieldObject(site.site, ELEMENTS)

@@ -72,6 +72,7 @@ public class Main {
         Class.forName(arguments[0]).newInstance(); // @unknown
         Object first = (Plugin) Class.forName(arguments[1]).newInstance(); // @cast
         Object second = (Plugin) Class.forName(arguments[2]).getConstructor().newInstance(); // @constructor
+        Object third = (Plugin) Class.forName(arguments[3]).getConstructors()[0].newInstance(); // @listed
         Class.forName("demo.Absent"); // @absent
         Class.forName(nothing); // @empty
     }
@@ -183,6 +184,11 @@ def test_an_unknown_name_is_followed_to_where_it_enters(explained: Run) -> None:
             "classObjects.casts.2",
             ["array-store", "array-load", "rule", "rule", "result-cast", "rule"],
         ),
+        (
+            "listed",
+            "classObjects.casts.listed",
+            ["array-store", "array-load", "rule", "rule", "array-store", "array-load", "result-cast", "rule"],
+        ),
     ],
 )
 def test_a_class_that_a_cast_tells_is_followed_from_its_name_to_the_cast(
@@ -194,6 +200,14 @@ def test_a_class_that_a_cast_tells_is_followed_from_its_name_to_the_cast(
     cast, told = answer["steps"][-2:]
     assert cast["text"].endswith("makes an object of it, which is cast to demo.Main$Plugin")
     assert told["text"].startswith(f"so Class.forName may find class demo.Main$Mirror [{rule}:")
+
+
+@pytest.mark.parametrize(
+    ("marker", "rule"), [("cast", "classObjects.casts.1"), ("constructor", "classObjects.casts.2")]
+)
+def test_the_derivation_of_a_class_that_a_cast_tells_names_the_cast(
+    explained: Run, marker: str, rule: str
+) -> None:
     site = find_sites(explained.names, explained.result, f"demo.Main.main:{LINES[marker]}")[0]
     (derivation,), _ = SiteFlows(explained, facts=True).derivations(site, None)
     assert (derivation["rule"], derivation["cast"]["types"]) == (rule, ["demo.Main$Plugin"])
@@ -218,7 +232,7 @@ def test_every_printed_step_is_a_fact_of_the_program(explained: Run) -> None:
         check_explanation(rows, each.site, explainer.site(each, None).document())
         for each in result.reflective
     ]
-    assert len(numbers) == len(LINES) + 5
+    assert len(numbers) == len(LINES) + 7
     assert sum(numbers) > 30
 
 

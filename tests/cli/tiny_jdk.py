@@ -33,6 +33,7 @@ SOURCES = {
     public java.lang.reflect.Method getMethod(String name, Class<?>... parameters) { return null; }
     public java.lang.reflect.Method[] getMethods() { return null; }
     public java.lang.reflect.Constructor<T> getConstructor(Class<?>... parameters) { return null; }
+    public java.lang.reflect.Constructor<?>[] getConstructors() { return null; }
     public java.lang.reflect.Field getField(String name) { return null; } }""",
     "java.lang.reflect.Method": "public final class Method {"
     " public Object invoke(Object on, Object... arguments) { return null; } }",
