@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,17 +17,19 @@ from cypher import schema
 from cypher.program import ABSTRACT, INTERFACE
 from cypher.schema import Int32
 from engine import flow
+from engine.bounded import LISTED_IN_ALL
 from engine.flow import Flow
 from engine.flows import KINDS, flows_of
-from engine.narrowing import uses_of_unknown
+from engine.narrowing import NARROWED, uses_of_unknown
 from engine.reflection import api, modes
 from engine.result import ReflectiveSite
 from engine.sets import Index
 
 # Why casts don't say what class a call finds: nothing is made of it, something else is done with it, what is made of
-# it is cast nowhere, not on every way, or by another method only; the JDK calls; or casts do, but the mode doesn't ask them.
-NO_INSTANCE, OTHER_USE, NO_CAST, CAST_ON_SOME_WAYS, CAST_IN_CALLER, IN_JDK, NOT_ASKED = (
-    "no-instance", "other-use", "no-cast", "cast-on-some-ways", "cast-in-caller", "in-jdk", "casts-not-asked",
+# it is cast nowhere, not on every way, by another method only, or to a type of too many classes; the JDK calls; or casts
+# do, but the mode doesn't ask them.
+NO_INSTANCE, OTHER_USE, NO_CAST, CAST_ON_SOME_WAYS, CAST_IN_CALLER, CAST_TOO_WIDE, IN_JDK, NOT_ASKED = (
+    "no-instance", "other-use", "no-cast", "cast-on-some-ways", "cast-in-caller", "cast-too-wide", "in-jdk", "casts-not-asked",
 )  # fmt: skip
 CAUSES = {
     NO_INSTANCE: "no object is made of the class",
@@ -34,11 +37,23 @@ CAUSES = {
     NO_CAST: "what is made of the class is not cast",
     CAST_ON_SOME_WAYS: "what is made of the class is not cast on every way",
     CAST_IN_CALLER: "what is made of the class is cast in other methods only",
+    CAST_TOO_WIDE: f"what its listed constructors make is cast to a type of which there are more than {LISTED_IN_ALL} classes",
     IN_JDK: "the call is in the JDK's code, of which casts don't tell the classes of the JDK itself",
     NOT_ASKED: "what is made of the class is cast on every way, which mode casts makes use of",
 }
 _MAKERS = (api.CLASS_NEW, api.CONSTRUCTOR_NEW)
 _COPIES = [KINDS.index(each) for each in (flow.ASSIGN, flow.RETURN)]
+
+
+class Uses(NamedTuple):
+    """What is done with a class: the calls that make objects of it, whether its constructors are listed, and whether anything else is done."""
+
+    makers: list[int]
+    listed: bool
+    others: bool
+
+
+NO_USES = Uses([], False, False)
 
 
 class Casts:
@@ -56,7 +71,7 @@ class Casts:
             return ""
         if not self._outside.is_method(int(self._run.result.sites.method[site.site])):
             return IN_JDK
-        makers, others = self._uses.get(site.site, ([], False))
+        makers, listed, others = self._uses.get(site.site, NO_USES)
         if others:
             return OTHER_USE
         if not makers:
@@ -64,7 +79,9 @@ class Casts:
         open_ = [each for each in makers if each not in self._cast_on_every_way]
         if not open_:
             # What is done besides is no call that is listed: `getSuperclass`, say.
-            return OTHER_USE if self._run.result.mode in modes.ASKING_CASTS else NOT_ASKED
+            if self._run.result.mode not in modes.ASKING_CASTS:
+                return NOT_ASKED
+            return CAST_TOO_WIDE if listed and site.site not in self._told else OTHER_USE
         met = [self._met(each) for each in open_]
         if not all(met):
             return NO_CAST
@@ -77,7 +94,7 @@ class Casts:
 
         That is what the call makes, or what is made of the class that it finds.
         """
-        makers = [site.site] if site.role in _MAKERS else self._uses.get(site.site, ([], False))[0]
+        makers = [site.site] if site.role in _MAKERS else self._uses.get(site.site, NO_USES).makers
         types = {type_ for each in makers for type_ in self._met(each)}
         found = {below for type_ in types for below in self._concrete_below(type_)}
         return sorted(self._names.type(each) for each in found if self._outside.is_type(each))
@@ -88,15 +105,21 @@ class Casts:
         return found
 
     @cached_property
-    def _uses(self) -> dict[int, tuple[list[int], bool]]:
-        """The calls that make objects of what a call finds, and whether anything else is done with that, by the call."""
+    def _told(self) -> frozenset[int]:
+        """The calls of which casts tell what they find."""
+        derived = self._run.result.derived
+        return frozenset(each.site for each in derived if each.rule.startswith(NARROWED))
+
+    @cached_property
+    def _uses(self) -> dict[int, Uses]:
+        """What is done with what a call finds of which nothing is known, by the call."""
         sites = {each.site: each for each in self._run.result.reflective}
         uses = uses_of_unknown(self._flow, sites.values())
         users = {site: [sites[each.site] for each in found] for site, found in uses.items()}
         return {site: self._makers(site, users) for site in users}
 
-    def _makers(self, site: int, users: dict[int, list[ReflectiveSite]]) -> tuple[list[int], bool]:
-        makers, others = [], False
+    def _makers(self, site: int, users: dict[int, list[ReflectiveSite]]) -> Uses:
+        makers, listed, others = [], False, False
         work, seen = [site], {site}
         while work:
             for each in users.get(work.pop(), ()):
@@ -105,9 +128,10 @@ class Casts:
                 elif not each.api.endswith(("Constructor", "Constructors")):
                     others = True
                 elif each.site not in seen:
+                    listed |= each.role == api.LIST_MEMBERS
                     seen.add(each.site)
                     work.append(each.site)
-        return makers, others
+        return Uses(makers, listed, others)
 
     @cached_property
     def _cast_on_every_way(self) -> frozenset[int]:

@@ -128,6 +128,8 @@ class Mentioned:
                 yield "Jdk", (below, bool(self._program.flags_of_type(below) & JDK))
                 yield "Encapsulated", (below, self._program.is_encapsulated(below))
                 yield from self._constructor(below)
+                for declared in (0, 1):
+                    yield from self._found(below, "constructor", declared)
 
     def _found(self, type_: int, sort: str, declared: int) -> Rows:
         """Yields the members that a lookup of this sort may find in a class."""

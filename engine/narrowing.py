@@ -57,6 +57,7 @@ class Narrowings:
         self._flow, self._flags = flow, flags
         self._sites = {each.site: each for each in reflective}
         self._found: dict[tuple[int, str], list[Narrowing]] = {}
+        self._made: dict[int, set[int]] = {}
 
     def of(self, finder: int, rule: str, type_: int) -> Iterator[Narrowing]:
         """Yields the casts, each of which is enough for `rule` to tell that the call `finder` may find the class `type_`."""
@@ -67,7 +68,9 @@ class Narrowings:
             # (those in the JDK's code last: of its own classes they tell nothing)
             self._found[key] = sorted(self._narrowings(finder, _FINDERS[rule]), key=self._is_inside)
         above = self._flow.supertypes(type_)
-        yield from (each for each in self._found[key] if above.issuperset(each.types))
+        passed = [each for each in self._found[key] if above.issuperset(each.types)]
+        # (where the class has no constructor with the parameters that are asked for, none is called)
+        yield from [each for each in passed if type_ in self._made_at(each.uses[-1].site)] or passed
 
     def _narrowings(self, finder: int, role: str) -> Iterator[Narrowing]:
         for use in self._uses.get(finder, ()):
@@ -83,6 +86,13 @@ class Narrowings:
         if rows and self._sites[site].role == role:
             types = self._flow.evidence.facts[schema.ResultCast].type
             yield Narrowing(uses, tuple(int(types[row]) for row in rows))
+
+    def _made_at(self, site: int) -> set[int]:
+        """Returns the classes whose constructors a call runs."""
+        if site not in self._made:
+            methods = (each.id for each in self._sites[site].targets if each.kind == "method")
+            self._made[site] = {self._flow.declaring(each) for each in methods}
+        return self._made[site]
 
     def _is_inside(self, narrowing: Narrowing) -> bool:
         method = int(self._flow.evidence.sites.method[narrowing.uses[-1].site])

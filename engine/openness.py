@@ -7,19 +7,22 @@
 
 A call that finds a class by name is bounded if objects are made of the class of unknown name, all of them are cast
 outside the JDK on every way on which the method goes on (Livshits, Whaley, Lam, § 5.4), and no other reflective call
-works on the class, but for initialising it.
+works on the class, but for initialising it. Listed constructors have to be cast to few classes.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
+from cypher.program import Program
 from cypher.schema import NONE
 from engine.models import SiteCall
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import Api
+from engine.reflection.casts import narrows
 from engine.rules import Rules
 
 # On what a call that counts as resolved leans: that casts don't fail (paper, § 4), or what a user has specified.
@@ -39,10 +42,10 @@ class Openness:
     """
 
     def __init__(
-        self, rules: Rules, sites: Mapping[int, tuple[Api, SiteCall]], specified: Mapping[int, Collection[str]],
+        self, rules: Rules, program: Program, sites: Mapping[int, tuple[Api, SiteCall]], specified: Mapping[int, Collection[str]],
         answered: Collection[int], casts: bool,
     ) -> None:  # fmt: skip
-        self._rules, self._sites = rules, sites
+        self._rules, self._program, self._sites = rules, program, sites
         self._specified, self._answered = specified, answered
         # Pointers to what a call returned of which nothing is known, by the call; and the other way, by operands.
         self._holding: dict[int, set[int]] = defaultdict(set)
@@ -104,19 +107,21 @@ class Openness:
 
     def _makers(self, site: int) -> Iterator[int]:
         """Yields the calls that make objects of the unknown class that `site` finds; -1 for what else is done with it."""
-        work, seen = [site], {site}
+        casts: Any = self._rules.tables[rel.ResultCast]
+        work, seen = [(site, False)], {site}
         while work:
-            for pointer in self._holding.get(work.pop(), ()):
+            found, listed = work.pop()
+            for pointer in self._holding.get(found, ()):
                 for user in self._users[pointer]:
                     each = self._sites[user][0]
                     if each.role in (api.CLASS_NEW, api.CONSTRUCTOR_NEW):
-                        yield user
+                        yield NONE if listed and not narrows(casts, user, self._program) else user  # type: ignore[arg-type]
                     elif each.sort != "constructor":
                         if each.role not in _BESIDES:
                             yield NONE
                     elif user not in seen:
                         seen.add(user)
-                        work.append(user)
+                        work.append((user, each.role == api.LIST_MEMBERS))
 
     def _open_sites(self) -> frozenset[int]:
         needed_by: dict[int, list[int]] = defaultdict(list)

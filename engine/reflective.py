@@ -248,7 +248,9 @@ class Reflection:
     def openness(self) -> Openness:
         """Returns which calls are open."""
         bounding = self._mode in modes.ASKING_CASTS
-        return Openness(self.rules, self.sites, self.specified.operands, self.specified.answered, bounding)
+        return Openness(
+            self.rules, self._program, self.sites, self.specified.operands, self.specified.answered, bounding
+        )
 
     def on_constants(self, facts: Facts) -> None:
         """Enters constant method handles, and the method objects that proxies pass on."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 from cypher.program import JDK, Program
+from cypher.schema import CallSite
+from engine.bounded import LISTED_IN_ALL
+from engine.reflection.actions import takes
+from engine.reflection.members import fits
+from engine.reflection.names import Members
 from engine.reflection.papers import JAVA, LIVSHITS
 from engine.reflection.relations import (
     ClassObject,
@@ -15,13 +19,25 @@ from engine.reflection.relations import (
     GetMember,
     ListMembers,
     NewInstanceCall,
+    ParameterClass,
+    ParameterClasses,
     ResultCast,
     UnknownAt,
 )
-from engine.rules import Table, joined, rule
+from engine.rules import Table, concerned, joined, rule
+
+Finds = TypeVar("Finds", GetMember, ListMembers)
 
 
-def _cast_types(casts: Table[ResultCast], site: Any, program: Program) -> Iterator[int]:
+def narrows(casts: Table[ResultCast], site: CallSite, program: Program) -> bool:
+    """Returns whether casts of what `site` makes tell classes of which only the listed constructors are known.
+
+    They don't if more classes pass than a call lists the members of (see `engine.bounded`).
+    """
+    return len(list(_cast_types(casts, site, program))) <= LISTED_IN_ALL
+
+
+def _cast_types(casts: Table[ResultCast], site: CallSite, program: Program) -> Iterator[Any]:
     """Yields the classes that can be instantiated and pass all casts of what `site` returns.
 
     In the JDK's code those are left out that are its own: a name that comes from outside chooses others. Elsewhere those
@@ -55,13 +71,14 @@ def cast_new_instance(
         if names.where(site=operand.made):
             for type_ in _cast_types(casts, site.site, program):
                 if program.method_of(type_, "<init>", "()V") >= 0:
-                    yield ClassObject(operand.made, type_)  # type: ignore[arg-type]
+                    yield ClassObject(operand.made, type_)
 
 
 @rule("classObjects.casts.2", LIVSHITS)
 def cast_constructor(
     sites: Table[ConstructorCall], unknown: Table[UnknownAt], casts: Table[ResultCast],
-    lookups: Table[GetMember], classes: Table[UnknownAt], names: Table[ForName], program: Program,
+    lookups: Table[GetMember], classes: Table[UnknownAt], names: Table[ForName],
+    lengths: Table[ParameterClasses], parameters: Table[ParameterClass], program: Program, members: Members,
 ) -> Iterator[ClassObject]:  # fmt: skip
     """Likewise for `Constructor.newInstance`, if the constructor is that of a class of an unknown name.
 
@@ -69,16 +86,24 @@ def cast_constructor(
                            cast(_, tc, vret), subtype(t, tc), calls(ig, "Class.getConstructor"), points-to(vg, n),
                            ret(ig, vg), actual(ig, 0, w), points-to(w, c), unresolved(ic), points-to(vc, c),
                            ret(ic, vc).
+
+    Differs: t has a constructor whose parameters may be those that ig names, and which takes what i passes.
     """
-    for site, operand in joined(sites, unknown, receiver="pointer"):
-        types = _cast_types(casts, site.site, program)
-        yield from _of_finders(types, lookups.where(site=operand.made), classes, names)
+    asked = concerned(lookups, (lengths, parameters), site="site")
+    for site, call, finders in _makers(sites, unknown, asked, classes, names):
+        for type_ in _cast_types(casts, site.site, program):
+            if any(
+                takes(site, each, members) and fits(call.site, each, lengths, parameters, members)
+                for each in members.constructors(type_, bool(call.declared))
+            ):
+                yield from (ClassObject(finder, type_) for finder in finders)
 
 
 @rule("classObjects.casts.listed", JAVA)
 def cast_listed_constructor(
     sites: Table[ConstructorCall], unknown: Table[UnknownAt], casts: Table[ResultCast],
-    lists: Table[ListMembers], classes: Table[UnknownAt], names: Table[ForName], program: Program,
+    lists: Table[ListMembers], classes: Table[UnknownAt], names: Table[ForName],
+    program: Program, members: Members,
 ) -> Iterator[ClassObject]:  # fmt: skip
     """Likewise, if the constructor is one of those that the class lists.
 
@@ -86,25 +111,27 @@ def cast_listed_constructor(
                            cast(_, tc, vret), subtype(t, tc), calls(ig, "Class.getConstructors"),
                            points-to(vg[…], n), ret(ig, vg), actual(ig, 0, w), points-to(w, c), unresolved(ic),
                            points-to(vc, c), ret(ic, vc).
+
+    Of casts that hardly narrow anything, see `narrows`.
     """
-    for site, operand in joined(sites, unknown, receiver="pointer"):
-        types = _cast_types(casts, site.site, program)
-        yield from _of_finders(types, lists.where(site=operand.made), classes, names)
+    for site, call, finders in _makers(sites, unknown, lists, classes, names):
+        for type_ in _cast_types(casts, site.site, program) if narrows(casts, site.site, program) else ():
+            listed = members.listed(type_, call.sort, bool(call.declared))
+            if any(takes(site, each, members) for each in listed):
+                yield from (ClassObject(finder, type_) for finder in finders)
 
 
-def _of_finders(
-    types: Iterable[int],
-    calls: Iterable[GetMember | ListMembers],
+def _makers(
+    sites: Table[ConstructorCall],
+    unknown: Table[UnknownAt],
+    calls: Table[Finds],
     classes: Table[UnknownAt],
     names: Table[ForName],
-) -> Iterator[ClassObject]:
-    """Yields `types` as what those calls return that find by name the unknown classes whose constructors `calls` find."""
-    finders = [
-        found.made
-        for call in calls
-        if call.sort == "constructor"
-        for found in classes.where(pointer=call.receiver)
-        if names.where(site=found.made)
-    ]
-    if finders:
-        yield from itertools.starmap(ClassObject, itertools.product(finders, types))
+) -> Iterator[tuple[ConstructorCall, Finds, list[CallSite]]]:
+    """Yields calls of `newInstance`, the calls that find their constructors in unknown classes, and those that find these by name."""
+    for site, operand in joined(sites, unknown, receiver="pointer"):
+        for call in calls.where(site=operand.made):
+            found = classes.where(pointer=call.receiver)
+            finders: list[Any] = [each.made for each in found if names.where(site=each.made)]
+            if finders:
+                yield site, call, finders

@@ -103,6 +103,23 @@ def may_be(parameters: Table[ParameterClass], site: int, place: int, type_: int)
     return (site, place, type_) in known or (site, place, ANY_CLASS) in known
 
 
+def fits(
+    site: int,
+    method: int,
+    lengths: Table[ParameterClasses],
+    parameters: Table[ParameterClass],
+    members: Members,
+) -> bool:
+    """Returns whether the parameters of a method or constructor may be those that `site` asks for, as far as these are known."""
+    known = lengths.everything.where(site=site)
+    if not known:
+        return True
+    wanted = members.parameter_classes(method)
+    return any(each.length == len(wanted) for each in known) and all(
+        may_be(parameters, site, index, each) for index, each in enumerate(wanted)
+    )
+
+
 @rule("methodObject", LIVSHITS)
 def method_object(
     candidates: Table[Candidate],
@@ -119,14 +136,8 @@ def method_object(
     classes where they are known, are required here too.
     """
     for candidate in concerned(candidates, (lengths, parameters), site="site"):
-        known = lengths.everything.where(site=candidate.site)
-        if known:
-            wanted = members.parameter_classes(candidate.method)
-            if all(each.length != len(wanted) for each in known) or not all(
-                may_be(parameters, candidate.site, index, each) for index, each in enumerate(wanted)
-            ):
-                continue
-        yield MethodObject(candidate.site, candidate.method)
+        if fits(candidate.site, candidate.method, lengths, parameters, members):
+            yield MethodObject(candidate.site, candidate.method)
 
 
 @rule("fieldObject", LIVSHITS)

@@ -38,6 +38,7 @@ public class Main {
     static class Carrier extends Exception { String name; Carrier(String name) { this.name = name; } }
     interface Plugin {}
     public static class Mirror implements Plugin {}
+    public static class Sized implements Plugin { public Sized(String size) {} }
     static void hit() {}
 
     static Class<?> load(String name) throws Exception { return Class.forName(name); } // @argument
@@ -73,6 +74,9 @@ public class Main {
         Object first = (Plugin) Class.forName(arguments[1]).newInstance(); // @cast
         Object second = (Plugin) Class.forName(arguments[2]).getConstructor().newInstance(); // @constructor
         Object third = (Plugin) Class.forName(arguments[3]).getConstructors()[0].newInstance(); // @listed
+        Class<?> either = Class.forName(arguments[4]); // @either
+        Object fourth = (Plugin) either.getConstructor().newInstance();
+        Object fifth = (Plugin) either.getConstructor(String.class).newInstance("1"); // @sized
         Class.forName("demo.Absent"); // @absent
         Class.forName(nothing); // @empty
     }
@@ -202,6 +206,12 @@ def test_a_class_that_a_cast_tells_is_followed_from_its_name_to_the_cast(
     assert told["text"].startswith(f"so Class.forName may find class demo.Main$Mirror [{rule}:")
 
 
+def test_the_cast_is_that_of_a_call_that_makes_objects_of_the_class(explained: Run) -> None:
+    found = next(each for each in at(explained, "either") if each["api"] == "java.lang.Class.forName")
+    told = {each["target"]: each["steps"][-2]["line"] for each in found["answers"] if each["target"]}
+    assert told == {"demo.Main$Mirror": LINES["sized"] - 1, "demo.Main$Sized": LINES["sized"]}
+
+
 @pytest.mark.parametrize(
     ("marker", "rule"), [("cast", "classObjects.casts.1"), ("constructor", "classObjects.casts.2")]
 )
@@ -232,7 +242,7 @@ def test_every_printed_step_is_a_fact_of_the_program(explained: Run) -> None:
         check_explanation(rows, each.site, explainer.site(each, None).document())
         for each in result.reflective
     ]
-    assert len(numbers) == len(LINES) + 7
+    assert len(numbers) == len(LINES) + 10
     assert sum(numbers) > 30
 
 

@@ -320,6 +320,33 @@ def test_explanations_say_why_a_call_is_open(runs: Path, heliograph: Heliograph)
     assert (document[0]["causes"], document[0]["inputs"]) == (["cast-in-caller", "only-input"], ["argument"])
 
 
+LISTED_CONSTRUCTORS = f"""package demo;
+
+public class Maker {{
+    public static void main(String[] arguments) throws Exception {{
+        Object one = (Few) Class.forName(arguments[0]).getConstructors()[0].newInstance();
+        Object two = (Many) Class.forName(arguments[1]).getConstructors()[0].newInstance();
+    }}
+}}
+interface Few {{}}
+interface Many {{}}
+class Own implements Few, Many {{ public Own() {{}} }}
+{" ".join(f"class C{each} implements Many {{ public C{each}() {{}} }}" for each in range(LISTED_IN_ALL))}
+"""
+
+
+def test_casts_of_what_listed_constructors_make_tell_a_few_classes_or_leave_the_call_open(
+    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph
+) -> None:
+    program, run = compiled(tmp_path, jdk, javac, Maker=LISTED_CONSTRUCTORS), tmp_path / "run"
+    done = heliograph("analyze", program, "--jdk", jdk, "--mode", "casts", "--out", run, "-q")
+    assert done.code == 0, done.errors
+    found = {each["line"]: each for each in reflective_calls(heliograph, run) if "forName" in each["api"]}
+    assert (found[5]["status"], found[5]["targets"]) == ("resolved", ["demo.Own"])
+    assert (found[6]["status"], found[6]["targets"]) == ("unresolved", [])
+    assert found[6]["causes"] == ["cast-too-wide", "only-input"]
+
+
 LISTER = f"""package demo;
 
 public class Lister {{
