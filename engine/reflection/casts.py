@@ -133,5 +133,5 @@ def _makers(
         for call in calls.where(site=operand.made):
             found = classes.where(pointer=call.receiver)
             finders: list[Any] = [each.made for each in found if names.where(site=each.made)]
-            if finders:
+            if call.sort == "constructor" and finders:
                 yield site, call, finders
