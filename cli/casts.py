@@ -78,9 +78,9 @@ class Casts:
             return NO_INSTANCE
         open_ = [each for each in makers if each not in self._cast_on_every_way]
         if not open_:
-            # What is done besides is no call that is listed: `getSuperclass`, say.
             if self._run.result.mode not in modes.ASKING_CASTS:
                 return NOT_ASKED
+            # (other uses are no calls that are told of: `getSuperclass`, say)
             return CAST_TOO_WIDE if listed and site.site not in self._told else OTHER_USE
         met = [self._met(each) for each in open_]
         if not all(met):

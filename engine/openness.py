@@ -22,7 +22,7 @@ from engine.models import SiteCall
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import Api
-from engine.reflection.casts import narrows
+from engine.reflection.casts import cast_types, narrows
 from engine.rules import Rules
 
 # On what a call that counts as resolved leans: that casts don't fail (paper, § 4), or what a user has specified.
@@ -105,9 +105,12 @@ class Openness:
         casts = self._rules.tables[rel.ResultCast].where(site=maker)
         return bool(casts) and not casts[0].inside
 
+    def _is_cast_narrowly(self, maker: Any) -> bool:
+        """Returns whether casts of what a call makes tell classes, though their constructors are only listed."""
+        return narrows(list(cast_types(self._rules.tables[rel.ResultCast], maker, self._program)))
+
     def _makers(self, site: int) -> Iterator[int]:
         """Yields the calls that make objects of the unknown class that `site` finds; -1 for what else is done with it."""
-        casts: Any = self._rules.tables[rel.ResultCast]
         work, seen = [(site, False)], {site}
         while work:
             found, listed = work.pop()
@@ -115,7 +118,7 @@ class Openness:
                 for user in self._users[pointer]:
                     each = self._sites[user][0]
                     if each.role in (api.CLASS_NEW, api.CONSTRUCTOR_NEW):
-                        yield NONE if listed and not narrows(casts, user, self._program) else user  # type: ignore[arg-type]
+                        yield user if not listed or self._is_cast_narrowly(user) else NONE
                     elif each.sort != "constructor":
                         if each.role not in _BESIDES:
                             yield NONE

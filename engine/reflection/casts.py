@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from typing import Any, TypeVar
 
 from cypher.program import JDK, Program
@@ -29,15 +29,7 @@ from engine.rules import Table, concerned, joined, rule
 Finds = TypeVar("Finds", GetMember, ListMembers)
 
 
-def narrows(casts: Table[ResultCast], site: CallSite, program: Program) -> bool:
-    """Returns whether casts of what `site` makes tell classes of which only the listed constructors are known.
-
-    They don't if more classes pass than a call lists the members of (see `engine.bounded`).
-    """
-    return len(list(_cast_types(casts, site, program))) <= LISTED_IN_ALL
-
-
-def _cast_types(casts: Table[ResultCast], site: CallSite, program: Program) -> Iterator[Any]:
+def cast_types(casts: Table[ResultCast], site: CallSite, program: Program) -> Iterator[Any]:
     """Yields the classes that can be instantiated and pass all casts of what `site` returns.
 
     In the JDK's code those are left out that are its own: a name that comes from outside chooses others. Elsewhere those
@@ -51,6 +43,14 @@ def _cast_types(casts: Table[ResultCast], site: CallSite, program: Program) -> I
                 other.type in program.supertypes_of(type_) for other in others
             ):
                 yield type_
+
+
+def narrows(types: Sized) -> bool:
+    """Returns whether casts that let these classes pass tell any, if only the listed constructors are known.
+
+    They don't if these are more classes than a call lists the members of (see `engine.bounded`).
+    """
+    return len(types) <= LISTED_IN_ALL
 
 
 @rule("classObjects.casts.1", LIVSHITS)
@@ -69,7 +69,7 @@ def cast_new_instance(
     """
     for site, operand in joined(sites, unknown, receiver="pointer"):
         if names.where(site=operand.made):
-            for type_ in _cast_types(casts, site.site, program):
+            for type_ in cast_types(casts, site.site, program):
                 if program.method_of(type_, "<init>", "()V") >= 0:
                     yield ClassObject(operand.made, type_)
 
@@ -91,7 +91,7 @@ def cast_constructor(
     """
     asked = concerned(lookups, (lengths, parameters), site="site")
     for site, call, finders in _makers(sites, unknown, asked, classes, names):
-        for type_ in _cast_types(casts, site.site, program):
+        for type_ in cast_types(casts, site.site, program):
             if any(
                 takes(site, each, members) and fits(call.site, each, lengths, parameters, members)
                 for each in members.constructors(type_, bool(call.declared))
@@ -112,10 +112,12 @@ def cast_listed_constructor(
                            points-to(vg[…], n), ret(ig, vg), actual(ig, 0, w), points-to(w, c), unresolved(ic),
                            points-to(vc, c), ret(ic, vc).
 
-    Of casts that hardly narrow anything, see `narrows`.
+    Here too, t has a constructor that ig lists and which takes what i passes. Of casts that hardly narrow anything, see
+    `narrows`.
     """
     for site, call, finders in _makers(sites, unknown, lists, classes, names):
-        for type_ in _cast_types(casts, site.site, program) if narrows(casts, site.site, program) else ():
+        types = list(cast_types(casts, site.site, program))
+        for type_ in types if narrows(types) else ():
             listed = members.listed(type_, call.sort, bool(call.declared))
             if any(takes(site, each, members) for each in listed):
                 yield from (ClassObject(finder, type_) for finder in finders)
