@@ -53,14 +53,39 @@ COMPOSED = {
 }
 
 
+class _Asked:
+    """Answers to a question about ids: each is asked about once, -1 like any other."""
+
+    def __init__(self, ask: Callable[[int], bool]) -> None:
+        self._ask = ask
+        self._answers: dict[int, bool] = {}
+        self._mask = np.full(1, NONE, np.int8)  # the same by id, from -1 on; -1 if nobody asked for many
+
+    def one(self, id_: int) -> bool:
+        """Returns the answer for one id."""
+        found = self._answers.get(id_)
+        if found is None:
+            found = self._answers[id_] = self._ask(id_)
+        return found
+
+    def many(self, ids: Int32) -> NDArray[np.bool_]:
+        """Returns the answer for each id."""
+        last = int(ids.max(initial=NONE))
+        if last + 1 >= self._mask.size:
+            self._mask = np.concatenate((self._mask, np.full(last + 1, NONE, np.int8)))
+        for each in set(ids[self._mask[ids + 1] < 0].tolist()):
+            self._mask[each + 1] = self.one(each)
+        mask: NDArray[np.bool_] = self._mask[ids + 1] > 0
+        return mask
+
+
 class Confined:
     """Which methods are of the JDK, which types are confined, and the operands that direct flow resolves."""
 
     def __init__(self, program: Program, on: bool) -> None:
         self._program, self._on = program, on
-        self._covered: dict[int, bool] = {}
-        self._confines: dict[int, bool] = {}
-        self._mask = np.zeros(1, np.int8)  # the same by method, from -1 on; -1 if nobody asked
+        self._covered = _Asked(self._is_covered)
+        self._confines = _Asked(self._is_confined)
         self._flow = DirectFlow(self._follows, self.covers)
         self._added = 0
         self.operands: dict[int, bool] = {}  # and whether they are in the JDK's code
@@ -69,24 +94,14 @@ class Confined:
 
     def covers(self, methods: Int32) -> NDArray[np.bool_]:
         """Returns which methods are of the JDK."""
-        if not self._on:
-            return np.zeros(methods.size, bool)
-        last = int(methods.max(initial=NONE))
-        if last + 1 >= self._mask.size:
-            self._mask = np.concatenate((self._mask, np.full(last + 1, NONE, np.int8)))
-        for each in set(methods[self._mask[methods + 1] < 0].tolist()):
-            self._mask[each + 1] = self.covers_one(each)
-        mask: NDArray[np.bool_] = self._mask[methods + 1] > 0
-        return mask
+        return self._covered.many(methods)
 
     def covers_one(self, method: int) -> bool:
         """Returns whether `method` is of the JDK; -1 is none."""
-        if not self._on or method < 0:
-            return False
-        found = self._covered.get(method)
-        if found is None:
-            found = self._covered[method] = self.is_of_jdk(self._program.name_of_method(method)[0])
-        return found
+        return self._covered.one(method)
+
+    def _is_covered(self, method: int) -> bool:
+        return self._on and method >= 0 and self.is_of_jdk(self._program.name_of_method(method)[0])
 
     def composed(self, method: int) -> tuple[str, ...]:
         """Returns the names that a method of the JDK composes and looks up."""
@@ -101,13 +116,17 @@ class Confined:
                 return self._program.type_named(supertype)
         return NONE
 
-    def confines(self, type_: int) -> bool:
-        """Returns whether the generic class object stands for that of `type_`, if it comes up in the JDK's code."""
-        found = self._confines.get(type_)
-        if found is None:
-            found = self._on and type_ >= 0 and self.is_of_jdk(type_)
-            found = self._confines[type_] = found and self._program.name_of_type(type_)[0] != "["
-        return found
+    def confines(self, types: Int32) -> NDArray[np.bool_]:
+        """Returns for which types the generic class object stands, if they come up in the JDK's code."""
+        return self._confines.many(types)
+
+    def confines_one(self, type_: int) -> bool:
+        """Returns whether it does for one type."""
+        return self._confines.one(type_)
+
+    def _is_confined(self, type_: int) -> bool:
+        confined = self._on and type_ >= 0 and self.is_of_jdk(type_)
+        return confined and self._program.name_of_type(type_)[0] != "["
 
     def search(
         self,

@@ -404,8 +404,7 @@ class Constraints:
     def _classes_of(self, classes: Rows) -> Int32:
         """Returns the class object of each class literal, the generic one for confined types in the JDK."""
         objects = self.solver.class_objects(classes.type)
-        inside = self.confined.covers(classes.method)
-        inside[inside] = list(map(self.confined.confines, classes.type[inside].tolist()))
+        inside = self.confined.covers(classes.method) & self.confined.confines(classes.type)
         if inside.any():
             objects[inside] = self.generic(self.program.type_named(CLASS))
         return objects

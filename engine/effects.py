@@ -146,7 +146,7 @@ class Effects:
     def _return_class(self, row: rel.ClassObject) -> None:
         if row.type < 0:
             self.give(row.site, [self.metaobject("primitive", row.type, CLASS, heap.CLASS_OBJECT)])
-        elif self._is_inside_jdk(row.site) and self._confined.confines(row.type):
+        elif self._is_inside_jdk(row.site) and self._confined.confines_one(row.type):
             self.give(row.site, [self._constraints.generic(self._program.type_named(CLASS))])
         else:
             self.give(row.site, [self._constraints.class_object(row.type)])

@@ -57,6 +57,7 @@ class Openness:
         for site, (each, call) in sites.items():
             for pointer in operands(each, call).values():
                 self._users[pointer].append(site)
+        self._narrow: dict[int, bool] = {}  # by call that makes objects, whether it is cast to few classes
         self._bounded = frozenset(self._bounded_sites() if casts else ())
         self._open = self._open_sites()
 
@@ -107,7 +108,11 @@ class Openness:
 
     def _is_cast_narrowly(self, maker: Any) -> bool:
         """Returns whether casts of what a call makes tell classes, though their constructors are only listed."""
-        return narrows(list(cast_types(self._rules.tables[rel.ResultCast], maker, self._program)))
+        found = self._narrow.get(maker)
+        if found is None:
+            types = list(cast_types(self._rules.tables[rel.ResultCast], maker, self._program))
+            found = self._narrow[maker] = narrows(types)
+        return found
 
     def _makers(self, site: int) -> Iterator[int]:
         """Yields the calls that make objects of the unknown class that `site` finds; -1 for what else is done with it."""

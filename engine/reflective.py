@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import filterfalse
 from typing import Any
 
 import numpy as np
@@ -618,6 +617,7 @@ class Reflection:
         """Shows the rules what comes to operands by direct flow (see `engine.confined`)."""
         constraints = self._constraints
         types: dict[int, Int32] = {}
+        arriving: dict[int, list[Int32]] = defaultdict(list)
         # Handles and the like come from the sites that find them, whatever the bodies of these methods return.
         cut = constraints.sites.cut_mask()
         cut[self._linking] = True
@@ -643,10 +643,8 @@ class Reflection:
                         self._bounded[operand].objects[value] = listed
                         self._grown.add(operand)
                     elif shown < listed.size:
-                        fresh = listed[shown:].tolist()
                         self._shown[operand, value] = listed.size
-                        confines = self._confined.confines
-                        self._arrive_classes(operand, filterfalse(confines, fresh) if inside else fresh)
+                        arriving[operand].append(listed[shown:])
                     if operand in self._of_arrays and value in self._asks_standing:
                         self._arrive(rel.UnknownAt, operand, [(NONE,)])
             elif kind == RESULT and value in self.sites:
@@ -659,6 +657,11 @@ class Reflection:
                 self._arrive_classes(operand, (value,))
             elif inside and kind == OTHER:
                 self._arrive(rel.UnknownAt, operand, [(NONE,)])
+        for operand, parts in arriving.items():
+            fresh = np.unique(np.concatenate(parts))
+            if self._confined.operands.get(operand):
+                fresh = fresh[~self._confined.confines(fresh)]
+            self._arrive_classes(operand, fresh.tolist())
         for operand, receiver in self._bound.items():
             of_receiver = constraints.solver.types_of(constraints.solver.objects_of(receiver))
             self._arrive_classes(operand, np.unique(of_receiver).tolist())
