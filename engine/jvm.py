@@ -34,9 +34,10 @@ MODELS: tuple[Model, ...] = (
     ),
     Model(
         "class loading",
-        "the JVM asks class loaders for classes; what a loader of the program finds may be any class it asked for",
+        "the JVM asks class loaders for classes; what a loader of the program finds may be any class it asked for; any class "
+        "may have any loader",
         "JVMS 5.3",
-        "LoadClass OwnLoader",
+        "LoadClass LoaderModule OwnLoader",
     ),
     Model(
         "threads",

@@ -356,6 +356,7 @@ BODY_MODELS: tuple[BodyModel, ...] = (
     ),
     BodyModel(MODULE, "<init>", _join(MODULES)),
     BodyModel(CLASS, "getModule", _return_pool(MODULES)),
+    BodyModel(CLASS, "getClassLoader0", _return_pool(LOADERS)),
     *(
         BodyModel(CLASS, f"getDeclared{each}s0", _return_array(f"java/lang/reflect/{each}"))
         for each in ("Constructor", "Method", "Field")
