@@ -155,13 +155,15 @@ class LibraryEffects:
         return made
 
     def _return_value(self, annotation: int, body: Body, call: SiteCall) -> None:
-        """Returns what annotations give to an element: classes and texts, constants of enums, other annotations."""
+        """Returns what annotations give to an element: classes and texts, constants of enums, other annotations; and their type."""
         program, constraints = self._program, self._constraints
         _, name, descriptor = program.name_of_method(body.method)
         returned = descriptor.rpartition(")")[2]
         if body.parameters != 1 or returned[0] not in "L[":
             return
         types, texts = program.annotation_values(annotation, name)
+        if name == "annotationType":
+            types = [annotation]
         element = returned.lstrip("[")
         target = body.returned if element == returned else constraints.fresh()
         if element == f"L{CLASS};":
