@@ -64,8 +64,6 @@ ROWS_NOT_SHOWN = {
     "BODY_MODELS: without sun/management/MemoryManagerImpl.getMemoryPools0",
     "BODY_MODELS: without sun/management/MemoryImpl.getMemoryManagers0",
     "BODY_MODELS: without sun/management/MemoryPoolImpl.getMemoryManagers0",
-    # The loaders of a program get to where the JDK's own code asks them by way of their modules, too.
-    "BODY_MODELS: without java/lang/ClassLoader.<init>",
 }
 
 # Changes of functions, of one in 25, that the fixtures of the topic don't notice.
