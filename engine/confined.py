@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cypher.program import JDK, Program
 from cypher.schema import NONE, Facts, Int32
+from engine.asked import Asked
 from engine.direct import DirectFlow
 from engine.kernel.index import OTHER, RESULT, TEXT
 from engine.solver import Solver, Statistics
@@ -53,39 +54,13 @@ COMPOSED = {
 }
 
 
-class _Asked:
-    """Answers to a question about ids: each is asked about once, -1 like any other."""
-
-    def __init__(self, ask: Callable[[int], bool]) -> None:
-        self._ask = ask
-        self._answers: dict[int, bool] = {}
-        self._mask = np.full(1, NONE, np.int8)  # the same by id, from -1 on; -1 if nobody asked for many
-
-    def one(self, id_: int) -> bool:
-        """Returns the answer for one id."""
-        found = self._answers.get(id_)
-        if found is None:
-            found = self._answers[id_] = self._ask(id_)
-        return found
-
-    def many(self, ids: Int32) -> NDArray[np.bool_]:
-        """Returns the answer for each id."""
-        last = int(ids.max(initial=NONE))
-        if last + 1 >= self._mask.size:
-            self._mask = np.concatenate((self._mask, np.full(last + 1, NONE, np.int8)))
-        for each in set(ids[self._mask[ids + 1] < 0].tolist()):
-            self._mask[each + 1] = self.one(each)
-        mask: NDArray[np.bool_] = self._mask[ids + 1] > 0
-        return mask
-
-
 class Confined:
     """Which methods are of the JDK, which types are confined, and the operands that direct flow resolves."""
 
     def __init__(self, program: Program, on: bool) -> None:
         self._program, self._on = program, on
-        self._covered = _Asked(self._is_covered)
-        self._confines = _Asked(self._is_confined)
+        self._covered = Asked(self._is_covered)
+        self._confines = Asked(self._is_confined)
         self._flow = DirectFlow(self._follows, self.covers)
         self._added = 0
         self.operands: dict[int, bool] = {}  # and whether they are in the JDK's code

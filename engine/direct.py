@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from cypher import schema
 from cypher.schema import NONE, Facts, Int32, Rows
+from engine.asked import Asked
 from engine.kernel.index import (
     COPY,
     FIELD,
@@ -64,8 +65,7 @@ class DirectFlow:
         follows: Callable[[int], bool],
         inside: Callable[[Int32], NDArray[np.bool_]],
     ) -> None:
-        self._follows: dict[int, bool] = {}
-        self._ask, self._inside = follows, inside
+        self._follows, self._inside = Asked(follows), inside
         self._added: dict[str, list[Int32]] = defaultdict(list)  # by column, since the last update
         self._states: Seen = new_seen(STATES)
         self._found: Seen = new_seen(STATES)
@@ -91,24 +91,16 @@ class DirectFlow:
             self._added[name].append(column.astype(np.int32, copy=False))
 
     def _add_stores(self, stores: Rows) -> None:
-        kept = self._followed(stores.field) & (stores.source >= 0)
+        kept = self._follows.many(stores.field) & (stores.source >= 0)
         self._add(field=stores.field[kept], stored=stores.source[kept])
 
     def _add_definitions(self, kind: int, targets: Int32, values: Int32, outside: NDArray[np.bool_]) -> None:
         kinds = np.full(targets.size, kind, np.int32)
         if kind == FIELD:
-            kinds[~self._followed(values)] = OTHER
+            kinds[~self._follows.many(values)] = OTHER
         values = np.where(kinds == OTHER, -1, values)
         kept = targets >= 0
         self._add(target=targets[kept], kind=kinds[kept], definition=values[kept], is_outside=outside[kept])
-
-    def _followed(self, fields: Int32) -> NDArray[np.bool_]:
-        distinct, inverse = np.unique(fields, return_inverse=True)
-        for field in distinct.tolist():
-            if field not in self._follows:
-                self._follows[field] = self._ask(field)
-        mask: NDArray[np.bool_] = np.array([self._follows[each] for each in distinct.tolist()], bool)[inverse]
-        return mask
 
     def update(
         self,
@@ -133,7 +125,7 @@ class DirectFlow:
             self._index,
             added,
             solver.statistics().pointers,
-            max(self._follows, default=-1) + 1,
+            self._follows.size,
             cut.size,
             parameters.size,
         )

@@ -1,0 +1,41 @@
+"""Answers to a question about each of many ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cypher.schema import NONE, Int32
+
+
+class Asked:
+    """Answers to a question about ids: each is asked about once, -1 like any other."""
+
+    def __init__(self, ask: Callable[[int], bool]) -> None:
+        self._ask = ask
+        self._answers: dict[int, bool] = {}
+        self._mask = np.full(1, NONE, np.int8)  # the same by id, from -1 on; -1 if nobody asked for many
+
+    @property
+    def size(self) -> int:
+        """No id above this was among many that were asked about."""
+        return self._mask.size
+
+    def one(self, id_: int) -> bool:
+        """Returns the answer for one id."""
+        found = self._answers.get(id_)
+        if found is None:
+            found = self._answers[id_] = self._ask(id_)
+        return found
+
+    def many(self, ids: Int32) -> NDArray[np.bool_]:
+        """Returns the answer for each id."""
+        last = int(ids.max(initial=NONE))
+        if last + 1 >= self._mask.size:
+            self._mask = np.concatenate((self._mask, np.full(last + 1, NONE, np.int8)))
+        for each in set(ids[self._mask[ids + 1] < 0].tolist()):
+            self._mask[each + 1] = self.one(each)
+        mask: NDArray[np.bool_] = self._mask[ids + 1] > 0
+        return mask
