@@ -137,6 +137,12 @@ class Program(Protocol):
     def annotation_values(self, annotation: int, element: str) -> tuple[Sequence[int], Sequence[int]]:
         """Returns the types, and the texts, that annotations of a type anywhere give to an element."""
 
+    def annotation_proxy_of(self, type_: int) -> int:
+        """Returns the class of the annotations of a type: a dynamic proxy, whose elements return nothing by themselves."""
+
+    def annotation_types(self) -> Sequence[int]:
+        """Returns the types of the annotations that are there at run time of what the JDK doesn't define."""
+
     # --- members
     def methods_of(self, type_: int) -> Sequence[int]:
         """Returns the methods that `type_` declares, in the order of the class file."""

@@ -122,9 +122,10 @@ MODELS: tuple[Model, ...] = (
     ),
     Model(
         "annotations",
-        "elements return the classes, texts and constants that annotations of their type hold anywhere",
+        "elements return the classes, texts and constants that annotations of their type hold anywhere; all annotations of an "
+        "element are those that code outside the JDK has at run time",
         "JLS 9.6, 9.7; java.lang.reflect.AnnotatedElement",
-        "AnnotationValues AnnotatedMembers AnnotationInherited",
+        "AnnotationValues AnnotatedMembers AnnotationInherited AnnotationsListed",
     ),
     Model(
         "enums",

@@ -18,6 +18,7 @@ from engine.models import PROVIDERS, BodyModel, SiteCall
 from engine.reflection import relations as rel
 from engine.sites import REFLECTION
 
+ANNOTATION_CLASS = "java/lang/annotation/Annotation"
 HANDLER = "sun/reflect/annotation/AnnotationInvocationHandler"
 # The most combinations of interfaces for which a site makes proxies that implement them all.
 _MOST_TOGETHER = 16
@@ -36,6 +37,7 @@ class LibraryEffects:
         self._interfaces: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._proxies: set[tuple[int, tuple[int, ...]]] = set()
         self._annotations: dict[int, int] = {}
+        self._parts: dict[int, list[int]] = {}
         self.by_head: dict[type, Callable[[Any], None]] = {
             rel.Provider: self._provide,
             rel.AnnotationObject: self._annotate,
@@ -131,30 +133,56 @@ class LibraryEffects:
 
     # --- annotations
     def _annotate(self, row: rel.AnnotationObject) -> None:
-        made = self._annotation(row.type, self._call_of(row.site))
-        if row.many:
-            made = self._array(self._program.array_of(row.type), [made])
+        each, call = self._effects.sites[row.site]
+        for part in self._parts_of(row.type):
+            if self._program.flags_of_type(part) & ENUM:
+                self._constraints.initialise([part], call.method, call.offset, call.site)
+            else:
+                self._construct_annotation(part, call)
+        made = self._annotation(row.type)
+        type_ = row.type if each.subject >= 0 else self._program.type_named(ANNOTATION_CLASS)
+        for _ in range(each.descriptor.count("[")):
+            type_ = self._program.array_of(type_)
+            made = self._array(type_, [made])
         self._effects.give(row.site, [made])
 
-    def _annotation(self, type_: int, call: SiteCall) -> int:
+    def _parts_of(self, annotation: int) -> list[int]:
+        """Returns a type of annotations, and the annotations and enums that such an annotation holds, at any depth."""
+        if annotation not in self._parts:
+            parts = {annotation: None}
+            waiting = [annotation]
+            while waiting:
+                held = self._held_by(waiting.pop())
+                waiting += [each for each in held if each not in parts]
+                parts |= dict.fromkeys(held)
+            self._parts[annotation] = list(parts)
+        return self._parts[annotation]
+
+    def _held_by(self, type_: int) -> list[int]:
+        program = self._program
+        if not program.flags_of_type(type_) & ANNOTATION:
+            return []
+        descriptors = [program.name_of_method(each)[2].lstrip("()[") for each in program.methods_of(type_)]
+        held = [program.type_named(each[1:-1]) for each in descriptors if each[0] == "L"]
+        return [each for each in held if each >= 0 and program.flags_of_type(each) & (ANNOTATION | ENUM)]
+
+    def _annotation(self, type_: int) -> int:
         """Returns the object that stands for all annotations of a type: a proxy whose methods return their values."""
         if type_ not in self._annotations:
-            proxy = self._program.proxy_of([type_])
-            self._annotations[type_] = self._constraints.object(
-                heap.REFLECTIVE, proxy, call.method, call.offset, call.site
-            )
+            proxy = self._program.annotation_proxy_of(type_)
+            self._annotations[type_] = self._constraints.object(heap.REFLECTIVE, proxy)
             for method in self._program.methods_of(proxy)[1:]:
-                model = BodyModel("", "", lambda _, body: self._return_value(type_, body, call))
-                self._on_body(method, model)
-        made = self._annotations[type_]
+                self._on_body(method, BodyModel("", "", lambda _, body: self._return_value(type_, body)))
+        return self._annotations[type_]
+
+    def _construct_annotation(self, type_: int, call: SiteCall) -> None:
         if self._program.type_named(HANDLER) >= 0 and (call.site, (type_,)) not in self._proxies:
             self._proxies.add((call.site, (type_,)))
             handler = self._constraints.fresh()
             self._constraints.put(handler, self._effects.metaobject("handler", 0, HANDLER, heap.REFLECTIVE))
-            self._construct_proxy(made, handler, call)
-        return made
+            self._construct_proxy(self._annotation(type_), handler, call)
 
-    def _return_value(self, annotation: int, body: Body, call: SiteCall) -> None:
+    def _return_value(self, annotation: int, body: Body) -> None:
         """Returns what annotations give to an element: classes and texts, constants of enums, other annotations; and their type."""
         program, constraints = self._program, self._constraints
         _, name, descriptor = program.name_of_method(body.method)
@@ -175,23 +203,22 @@ class LibraryEffects:
                 constraints.put(target, constraints.text_object(each))
                 constraints.add(schema.StringConstant, body.method, 0, each, target)
         elif element[0] == "L":
-            self._put_constants(program.type_named(element[1:-1]), target, call)
+            self._put_constants(program.type_named(element[1:-1]), target, body)
         if target != body.returned and program.type_named(returned) >= 0:
             array = constraints.object(heap.REFLECTIVE, program.type_named(returned), body.method)
             constraints.put(body.returned, array)
             constraints.add(schema.ArrayStore, body.method, 0, target, NONE, body.returned)
 
-    def _put_constants(self, type_: int, target: int, call: SiteCall) -> None:
+    def _put_constants(self, type_: int, target: int, body: Body) -> None:
         """Puts the constants of an enum, or the annotations of a type, into `target`."""
         program, constraints = self._program, self._constraints
         flags = program.flags_of_type(type_) if type_ >= 0 else 0
         if flags & ENUM:
-            constraints.initialise([type_], call.method, call.offset, call.site)
             for field in program.fields_of(type_):
                 if program.flags_of_field(field) & ENUM and program.flags_of_field(field) & ACC_STATIC:
-                    constraints.add(schema.StaticLoad, call.method, call.offset, field, target)
+                    constraints.add(schema.StaticLoad, body.method, 0, field, target)
         elif flags & INTERFACE and flags & ANNOTATION:
-            constraints.put(target, self._annotation(type_, call))
+            constraints.put(target, self._annotation(type_))
 
     def _array(self, type_: int, elements: Sequence[int]) -> int:
         """Returns an array that holds `elements`."""

@@ -34,6 +34,7 @@ from engine.specification import Specification
 from engine.specified import Specified
 
 LOADER = "java/lang/ClassLoader"
+ANNOTATION_TYPES = "types of annotations that the program has at run time"
 KNOWN_CLASSES = "known classes that class loaders of the program find"
 _LIBRARY = (
     api.SERVICE,
@@ -347,7 +348,8 @@ class Reflection:
         if each.role == api.SERVICE:
             add({rel.ServiceCall: [rel.ServiceCall(site, subject)]})
         elif each.role == api.ANNOTATION:
-            add({rel.AnnotationCall: [rel.AnnotationCall(site, subject, int(each.sort == "many"))]})
+            which = subject if each.subject >= 0 else self._annotation_types()
+            add({rel.AnnotationCall: [rel.AnnotationCall(site, which, int(each.sort == "many"))]})
         elif each.role == api.ENUM_CONSTANTS:
             add({rel.EnumCall: [rel.EnumCall(site, subject)]})
         elif each.role == api.RESOURCE_BUNDLE:
@@ -367,6 +369,15 @@ class Reflection:
                 elements: Any = self._effects.elements(call, call.argument(each.classes))
                 self._ask(elements, call.method, CLASS)
                 add({rel.ParameterVariable: [rel.ParameterVariable(site, 0, elements)]})
+
+    def _annotation_types(self) -> Any:
+        """Returns the pointer to the classes of the annotations of which calls that name none may return some."""
+        pool = self._constraints.pool(ANNOTATION_TYPES)
+        if pool not in self._watched:
+            self._watch(pool)
+            for each in self._program.annotation_types():
+                self._constraints.put(pool, self._constraints.class_object(each))
+        return pool
 
     def _scope(self, each: Api, call: SiteCall) -> str:
         """Returns who sees the offsets of fields that a site asks for: a class with its members, or the application."""

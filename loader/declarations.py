@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 
+import numpy as np
+
 from cypher.program import ACC_STATIC, JDK, PROTECTED, PUBLIC
 from cypher.schema import NONE, Diagnostic
 from loader.expansion import Linkage
@@ -135,14 +137,28 @@ class Declarations:
         return types, [self._texts.of(each) for each in dict.fromkeys(texts)]
 
     @cached_property
+    def annotation_types(self) -> list[int]:
+        """The types of the annotations that are there at run time of what the JDK doesn't define."""
+        archives = self._linkage.types.classes.archives
+        found: dict[str, None] = {}
+        for part in self._parts:
+            if archives[int(part.archive[0])].role != "jdk":
+                visible = part.unit.annotation_type[part.unit.annotation_kind == NONE]
+                found |= dict.fromkeys(map(reference_name, part.text.many(np.unique(visible))))
+        return defined(self._linkage.types, found)
+
+    @cached_property
     def _values(self) -> dict[tuple[str, str], tuple[list[str], list[str]]]:
         found: dict[tuple[str, str], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
         for part in self._parts:
-            unit, many = part.unit, part.text.many
+            unit, given = part.unit, part.unit.annotation_kind != NONE
             columns = (
-                many(each) for each in (unit.annotation_type, unit.annotation_element, unit.annotation_value)
+                part.text.many(each[given])
+                for each in (unit.annotation_type, unit.annotation_element, unit.annotation_value)
             )
-            for annotation, element, value, kind in zip(*columns, unit.annotation_kind.tolist(), strict=True):
+            for annotation, element, value, kind in zip(
+                *columns, unit.annotation_kind[given].tolist(), strict=True
+            ):
                 classes, texts = found[reference_name(annotation), element]
                 if kind != CLASS:
                     texts.append(value)

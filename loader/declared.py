@@ -96,12 +96,14 @@ def packages_in(attribute: str) -> list[str]:
 class Annotations:
     """The annotations of a class and its members.
 
-    `values` are the strings and classes that those visible at run time, and defaults of elements, hold; `of_class`,
-    `of_fields` and `of_methods` the descriptors of their types, in the order of the class file.
+    `values` are the strings and classes that those visible at run time, and defaults of elements, hold; `visible` the
+    descriptors of the types of the former, on parameters too, each once; `of_class`, `of_fields` and `of_methods` those
+    of all, in the order of the class file.
     """
 
     def __init__(self, file: ClassFile) -> None:
         self.values: list[Value] = []
+        self.visible: dict[bytes, None] = {}
         self.of_class: list[bytes] = []
         self.of_fields: list[list[bytes]] = [[] for _ in file.fields.rows]
         self.of_methods: list[list[bytes]] = [[] for _ in file.methods.rows]
@@ -118,7 +120,7 @@ class Annotations:
             self._read(file, member.attributes, types)
             found = file.attribute(b"RuntimeVisibleParameterAnnotations", member.attributes)
             if found is not None:
-                self.values += _Reader(file, *found).listed(1)
+                self._see(_Reader(file, *found), 1)
             found = file.attribute(b"AnnotationDefault", member.attributes)
             if found is not None:
                 self.values += _Reader(file, *found).default(own, file.pool.utf8(member.name))
@@ -128,10 +130,15 @@ class Annotations:
             found = file.attribute(attribute, attributes)
             if found is not None:
                 reader = _Reader(file, *found)
-                values = reader.listed(0)
-                types += reader.types
                 if attribute == b"RuntimeVisibleAnnotations":
-                    self.values += values
+                    self._see(reader, 0)
+                else:
+                    reader.listed(0)
+                types += reader.types
+
+    def _see(self, reader: _Reader, lists_of: int) -> None:
+        self.values += reader.listed(lists_of)
+        self.visible |= dict.fromkeys(reader.types)
 
 
 class _Reader:

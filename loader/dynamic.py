@@ -99,11 +99,11 @@ class Dynamics:
         made = self._made.get(method)
         return None if made is None or made.host < 0 else (made.host, made.offset)
 
-    def proxy_of(self, interfaces: Sequence[int]) -> int:
-        """Returns the class of dynamic proxies that implement `interfaces`."""
-        key = tuple(interfaces)
+    def proxy_of(self, interfaces: Sequence[int], *, annotates: bool) -> int:
+        """Returns the class of dynamic proxies that implement `interfaces`; or of the annotations of a type."""
+        key = *interfaces, annotates
         if key not in self._proxies:
-            type_, shapes = make_proxy(self._linkage, interfaces)
+            type_, shapes = make_proxy(self._linkage, interfaces, annotates=annotates)
             for method, shape in zip(self._linkage.methods.of_type(type_), shapes, strict=True):
                 self._made[method] = Made(NONE, NONE, shape)
             self._proxies[key] = type_

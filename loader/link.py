@@ -128,7 +128,7 @@ class LinkedProgram:
         return [each for each in entered if type_ in self._types.supertypes[each]]
 
     def proxy_of(self, interfaces: Sequence[int]) -> int:
-        return self._dynamics.proxy_of(interfaces)
+        return self._dynamics.proxy_of(interfaces, annotates=False)
 
     def providers_of(self, service: int) -> Sequence[int]:
         return self._declarations.providers_of(service)
@@ -144,6 +144,12 @@ class LinkedProgram:
 
     def annotation_values(self, annotation: int, element: str) -> tuple[Sequence[int], Sequence[int]]:
         return self._declarations.annotation_values(annotation, element)
+
+    def annotation_proxy_of(self, type_: int) -> int:
+        return self._dynamics.proxy_of([type_], annotates=True)
+
+    def annotation_types(self) -> Sequence[int]:
+        return self._declarations.annotation_types
 
     # --- members
     def methods_of(self, type_: int) -> Sequence[int]:

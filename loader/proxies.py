@@ -1,7 +1,8 @@
 """Dynamic proxies: the classes that `java.lang.reflect.Proxy` makes.
 
 Each method of the interfaces, and `toString`, `hashCode` and `equals`, calls the handler with the proxy, the
-method object and an array of the arguments, and returns what comes back, cast or unboxed.
+method object and an array of the arguments, and returns what comes back, cast or unboxed. But what the elements of
+annotations return isn't in the code of their handler, and isn't in these methods either.
 """
 
 from __future__ import annotations
@@ -28,12 +29,17 @@ class ProxyMethod(NamedTuple):
     """A method of a proxy, for `declared` of an interface or of `Object`; -1 for the constructor."""
 
     declared: int
+    returns: bool = True  # what the handler returns
 
 
-def make_proxy(linkage: Linkage, interfaces: Sequence[int]) -> tuple[int, list[ProxyMethod]]:
-    """Returns the class of proxies that implement `interfaces`, and what its methods are."""
+def make_proxy(
+    linkage: Linkage, interfaces: Sequence[int], *, annotates: bool = False
+) -> tuple[int, list[ProxyMethod]]:
+    """Returns the class of proxies that implement `interfaces`, and what its methods are; or that of an annotation."""
     types, methods = linkage.types, linkage.methods
-    shapes = [ProxyMethod(each) for each in _declared(linkage, interfaces)]
+    declared = _declared(linkage, interfaces)
+    elements = interfaces if annotates else ()
+    shapes = [ProxyMethod(each, methods.name_of(each)[0] not in elements) for each in declared]
     made = [MadeMethod(CONSTRUCTOR, _CONSTRUCTOR, PUBLIC | SYNTHETIC, 2, 4)]
     for shape in shapes:
         _, name, descriptor = methods.name_of(shape.declared)
@@ -43,7 +49,7 @@ def make_proxy(linkage: Linkage, interfaces: Sequence[int]) -> tuple[int, list[P
         made.append(MadeMethod(name, descriptor, PUBLIC | FINAL | SYNTHETIC, count, count + 2 + 7 + count))
     flags = [types.flags[each] for each in interfaces]
     origin = APPLICATION if any(each & APPLICATION for each in flags) else JDK
-    name = "$$Proxy+".join(types.names[each] for each in interfaces) + "$$Proxy"
+    name = "$$Proxy+".join(types.names[each] for each in interfaces) + "$$Annotation" * annotates + "$$Proxy"
     type_ = types.make(name, PUBLIC | FINAL | SYNTHETIC | origin, interfaces, len(made), PROXY)
     methods.add_made(type_, made)
     return type_, [ProxyMethod(NONE), *shapes]
@@ -99,6 +105,8 @@ def proxy_body(linkage: Linkage, method: int, shape: ProxyMethod) -> list[Row]:
     wanted = result(descriptor)
     body.invoke(invoke, arguments, value if wanted != "V" else NONE, failure)
     _wrap(linkage, body, type_, failure, wrapper, thrown)
+    if not shape.returns:
+        return body.rows
     if reference_name(wanted):
         body.add(Cast, value, types.named(reference_name(wanted)), returned)
     elif wanted != "V":

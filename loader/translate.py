@@ -195,6 +195,8 @@ class _Translator:
             ("method_annotation", annotations.of_methods),
         ):
             tables.add(group, [texts[each] for types in found for each in types])
+        for visible in annotations.visible:
+            tables.add("annotation", (texts[visible], texts[b""], NONE, texts[b""]))
         for value in annotations.values:
             kind = CLASS if value.is_class else STRING
             row = (texts[value.annotation], texts[value.element], kind, texts[value.content])

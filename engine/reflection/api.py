@@ -92,6 +92,13 @@ _HANDLE, _TYPE, _CLASS = f"L{HANDLE};", f"L{METHOD_TYPE_CLASS};", f"L{CLASS};"
 _PRIMITIVES = {
     "Boolean": "Z", "Byte": "B", "Char": "C", "Short": "S", "Int": "I", "Long": "J", "Float": "F", "Double": "D",
 }  # fmt: skip
+# What declares methods that return annotations; what else implements the interface may return what it likes.
+_ANNOTATED = "java/lang/reflect/AnnotatedElement"
+_EXECUTABLES = METHOD, CONSTRUCTOR, "java/lang/reflect/Executable"
+_ELEMENTS = (
+    *_EXECUTABLES, CLASS, FIELD, COMPONENT, _ANNOTATED, "java/lang/reflect/AccessibleObject",
+    "java/lang/reflect/Parameter", "java/lang/Package", "java/lang/Module",
+)  # fmt: skip
 
 API: tuple[Api, ...] = (
     Api(CLASS, "forName", f"({_STRING})L{CLASS};", FOR_NAME, named=0, initialises=True),
@@ -207,14 +214,14 @@ API: tuple[Api, ...] = (
           ("load", f"(Ljava/lang/ModuleLayer;{_CLASS})Ljava/util/ServiceLoader;", 1),
           ("loadInstalled", f"({_CLASS})Ljava/util/ServiceLoader;", 0),
       )),
-    *(Api(owner, name, f"({_CLASS}){array}Ljava/lang/annotation/Annotation;", ANNOTATION, 1, sort="many" if array else "",
-          always=True, cut=False)
-      for owner in (CLASS, METHOD, CONSTRUCTOR, FIELD, "java/lang/reflect/AnnotatedElement",
-                    "java/lang/reflect/AccessibleObject", "java/lang/reflect/Executable",
-                    "java/lang/reflect/Parameter", "java/lang/reflect/RecordComponent", "java/lang/Package",
-                    "java/lang/Module")
-      for name, array in (("getAnnotation", ""), ("getDeclaredAnnotation", ""), ("getAnnotationsByType", "["),
-                          ("getDeclaredAnnotationsByType", "["))),
+    *(Api(owner, name, f"({_CLASS * asked}){arrays}Ljava/lang/annotation/Annotation;", ANNOTATION, 1 if asked else -1,
+          sort="many" if arrays else "", always=True, cut=owner != _ANNOTATED)
+      for owners, name, asked, arrays in (
+          (_ELEMENTS, "getAnnotation", True, ""), (_ELEMENTS, "getDeclaredAnnotation", True, ""),
+          (_ELEMENTS, "getAnnotationsByType", True, "["), (_ELEMENTS, "getDeclaredAnnotationsByType", True, "["),
+          (_ELEMENTS, "getAnnotations", False, "["), (_ELEMENTS, "getDeclaredAnnotations", False, "["),
+          (_EXECUTABLES, "getParameterAnnotations", False, "[["),
+      ) for owner in owners),
     Api("java/lang/reflect/Proxy", "newProxyInstance", "", PROXY, classes=1, always=True, cut=False),
     Api(CLASS, "getEnumConstantsShared", "", ENUM_CONSTANTS, 0, always=True, cut=False),
     Api(CLASS, "getEnumConstants", "", ENUM_CONSTANTS, 0, always=True, cut=False),

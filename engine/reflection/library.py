@@ -48,6 +48,8 @@ def annotation_object(
 ) -> Iterator[AnnotationObject]:
     """Makes an object for the annotations of a class that are read (`AnnotatedElement`).
 
+    To calls that name no class, as `getAnnotations`, come the types of all annotations there are at run time.
+
     annotationObject(i, t) :- calls(i, "AnnotatedElement.getAnnotation"), actual(i, 1, v), points-to(v, c),
                               classObject(c, t).
     """

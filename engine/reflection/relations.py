@@ -301,7 +301,7 @@ class ServiceCall(NamedTuple):
 
 
 class AnnotationCall(NamedTuple):
-    """Holds if `site` reads annotations of the class at `annotation`; `many` is 1 if it returns an array."""
+    """Holds if `site` reads annotations of the classes at `annotation`; `many` is 1 if it returns an array."""
 
     site: CallSite
     annotation: Variable
