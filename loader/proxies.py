@@ -105,14 +105,15 @@ def proxy_body(linkage: Linkage, method: int, shape: ProxyMethod) -> list[Row]:
     wanted = result(descriptor)
     body.invoke(invoke, arguments, value if wanted != "V" else NONE, failure)
     _wrap(linkage, body, type_, failure, wrapper, thrown)
-    if not shape.returns:
-        return body.rows
-    if reference_name(wanted):
+    if reference_name(wanted) and shape.returns:
         body.add(Cast, value, types.named(reference_name(wanted)), returned)
-    elif wanted != "V":
+    elif wanted in BOXES:
         owner = types.named(BOXES[wanted])
         unbox = signatures.of(f"{PRIMITIVES[wanted]}Value", f"(){wanted}")
-        body.add(Cast, value, owner, box)
+        if shape.returns:
+            body.add(Cast, value, owner, box)
+        else:
+            body.add(New, owner, box)
         body.invoke(linkage.resolver.call(INVOKEVIRTUAL, owner, unbox, type_), [(0, box)], NONE, thrown)
     return body.rows
 

@@ -157,6 +157,18 @@ def test_each_call_that_finds_annotations_makes_them(graph_of: Callable[[Fixture
 
 @needs_jdk
 @needs_command
+def test_elements_of_annotations_unbox_numbers(graph_of: Callable[[Fixture, str], Graph]) -> None:
+    edges = graph_of(FIXTURES[0], SOUND).edges
+    (element,) = (
+        each
+        for each in edges
+        if (each.declaring, each.name) == ("AnnotationsListed$OnParameter$$Annotation$$Proxy", "times")
+    )
+    assert ("java/lang/Integer", "intValue") in {(each.declaring, each.name) for _, each in edges[element]}
+
+
+@needs_jdk
+@needs_command
 def test_call_sites_call_bootstrap_methods_not_the_library(graph_of: Callable[[Fixture, str], Graph]) -> None:
     edges, probed = graph_of(FIXTURES[0], SOUND)
     linking = [each for each in edges if each.declaring.partition("$")[0] in BOOTSTRAPPING]
