@@ -142,7 +142,7 @@ class Declarations:
         archives = self._linkage.types.classes.archives
         found: dict[str, None] = {}
         for part in self._parts:
-            if archives[int(part.archive[0])].role != "jdk":
+            if any(archives[each].role != "jdk" for each in np.unique(part.archive).tolist()):
                 visible = part.unit.annotation_type[part.unit.annotation_kind == NONE]
                 found |= dict.fromkeys(map(reference_name, part.text.many(np.unique(visible))))
         return defined(self._linkage.types, found)

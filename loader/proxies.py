@@ -2,7 +2,7 @@
 
 Each method of the interfaces, and `toString`, `hashCode` and `equals`, calls the handler with the proxy, the
 method object and an array of the arguments, and returns what comes back, cast or unboxed. But what the elements of
-annotations return isn't in the code of their handler, and isn't in these methods either.
+annotations return, and their type, isn't in the code of their handler, and isn't in these methods either.
 """
 
 from __future__ import annotations
@@ -37,9 +37,11 @@ def make_proxy(
 ) -> tuple[int, list[ProxyMethod]]:
     """Returns the class of proxies that implement `interfaces`, and what its methods are; or that of an annotation."""
     types, methods = linkage.types, linkage.methods
-    declared = _declared(linkage, interfaces)
-    elements = interfaces if annotates else ()
-    shapes = [ProxyMethod(each, methods.name_of(each)[0] not in elements) for each in declared]
+    shapes = []
+    for declared in _declared(linkage, interfaces):
+        declaring, name, _ = methods.name_of(declared)
+        answered = annotates and (declaring in interfaces or name == "annotationType")
+        shapes.append(ProxyMethod(declared, not answered))
     made = [MadeMethod(CONSTRUCTOR, _CONSTRUCTOR, PUBLIC | SYNTHETIC, 2, 4)]
     for shape in shapes:
         _, name, descriptor = methods.name_of(shape.declared)
