@@ -15,10 +15,10 @@ from engine.constraints import CLASS, STRING, Constraints
 from engine.effects import Effects
 from engine.jni import Body
 from engine.models import PROVIDERS, BodyModel, SiteCall
+from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.sites import REFLECTION
 
-ANNOTATION_CLASS = "java/lang/annotation/Annotation"
 HANDLER = "sun/reflect/annotation/AnnotationInvocationHandler"
 # The most combinations of interfaces for which a site makes proxies that implement them all.
 _MOST_TOGETHER = 16
@@ -140,7 +140,7 @@ class LibraryEffects:
             else:
                 self._construct_annotation(part, call)
         made = self._annotation(row.type)
-        type_ = row.type if each.subject >= 0 else self._program.type_named(ANNOTATION_CLASS)
+        type_ = row.type if each.subject >= 0 else self._program.type_named(api.ANNOTATION_CLASS)
         for _ in range(each.descriptor.count("[")):
             type_ = self._program.array_of(type_)
             made = self._array(type_, [made])

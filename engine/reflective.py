@@ -349,7 +349,7 @@ class Reflection:
             add({rel.ServiceCall: [rel.ServiceCall(site, subject)]})
         elif each.role == api.ANNOTATION:
             which = subject if each.subject >= 0 else self._annotation_types()
-            add({rel.AnnotationCall: [rel.AnnotationCall(site, which, int(each.sort == "many"))]})
+            add({rel.AnnotationCall: [rel.AnnotationCall(site, which)]})
         elif each.role == api.ENUM_CONSTANTS:
             add({rel.EnumCall: [rel.EnumCall(site, subject)]})
         elif each.role == api.RESOURCE_BUNDLE:

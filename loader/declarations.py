@@ -136,9 +136,8 @@ class Declarations:
         types = defined(self._linkage.types, dict.fromkeys(classes))
         return types, [self._texts.of(each) for each in dict.fromkeys(texts)]
 
-    @cached_property
     def annotation_types(self) -> list[int]:
-        """The types of the annotations that are there at run time of what the JDK doesn't define."""
+        """Returns the types of the annotations that are there at run time of what the JDK doesn't define."""
         archives = self._linkage.types.classes.archives
         found: dict[str, None] = {}
         for part in self._parts:

@@ -149,7 +149,7 @@ class LinkedProgram:
         return self._dynamics.proxy_of([type_], annotates=True)
 
     def annotation_types(self) -> Sequence[int]:
-        return self._declarations.annotation_types
+        return self._declarations.annotation_types()
 
     # --- members
     def methods_of(self, type_: int) -> Sequence[int]:

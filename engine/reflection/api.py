@@ -26,6 +26,7 @@ HANDLE, VAR_HANDLE, METHOD_TYPE_CLASS, HANDLES, LOOKUP = (
     "java/lang/invoke/MethodHandles",
     "java/lang/invoke/MethodHandles$Lookup",
 )
+ANNOTATION_CLASS = "java/lang/annotation/Annotation"
 # Calls of these fail if the class that makes them may not use the member (`AccessibleObject`).
 CHECKING = (CLASS, METHOD, CONSTRUCTOR, FIELD)
 UPDATER = "java/util/concurrent/atomic/AtomicReferenceFieldUpdater"
@@ -88,13 +89,18 @@ class Api(NamedTuple):
 
 
 _STRING, _CLASSES, _OBJECT = "Ljava/lang/String;", "[Ljava/lang/Class;", "Ljava/lang/Object;"
-_HANDLE, _TYPE, _CLASS = f"L{HANDLE};", f"L{METHOD_TYPE_CLASS};", f"L{CLASS};"
+_HANDLE, _TYPE, _CLASS, _ANNOTATION = (
+    f"L{HANDLE};",
+    f"L{METHOD_TYPE_CLASS};",
+    f"L{CLASS};",
+    f"L{ANNOTATION_CLASS};",
+)
 _PRIMITIVES = {
     "Boolean": "Z", "Byte": "B", "Char": "C", "Short": "S", "Int": "I", "Long": "J", "Float": "F", "Double": "D",
 }  # fmt: skip
 # What declares methods that return annotations; what else implements the interface may return what it likes.
 _ANNOTATED = "java/lang/reflect/AnnotatedElement"
-_EXECUTABLES = METHOD, CONSTRUCTOR, "java/lang/reflect/Executable"
+_EXECUTABLES = METHOD, CONSTRUCTOR, EXECUTABLE
 _ELEMENTS = (
     *_EXECUTABLES, CLASS, FIELD, COMPONENT, _ANNOTATED, "java/lang/reflect/AccessibleObject",
     "java/lang/reflect/Parameter", "java/lang/Package", "java/lang/Module",
@@ -214,14 +220,13 @@ API: tuple[Api, ...] = (
           ("load", f"(Ljava/lang/ModuleLayer;{_CLASS})Ljava/util/ServiceLoader;", 1),
           ("loadInstalled", f"({_CLASS})Ljava/util/ServiceLoader;", 0),
       )),
-    *(Api(owner, name, f"({_CLASS * asked}){arrays}Ljava/lang/annotation/Annotation;", ANNOTATION, 1 if asked else -1,
-          sort="many" if arrays else "", always=True, cut=owner != _ANNOTATED)
-      for owners, name, asked, arrays in (
-          (_ELEMENTS, "getAnnotation", True, ""), (_ELEMENTS, "getDeclaredAnnotation", True, ""),
-          (_ELEMENTS, "getAnnotationsByType", True, "["), (_ELEMENTS, "getDeclaredAnnotationsByType", True, "["),
-          (_ELEMENTS, "getAnnotations", False, "["), (_ELEMENTS, "getDeclaredAnnotations", False, "["),
-          (_EXECUTABLES, "getParameterAnnotations", False, "[["),
-      ) for owner in owners),
+    *(Api(owner, name, descriptor, ANNOTATION, subject, always=True, cut=owner != _ANNOTATED)
+      for owners, names, descriptor, subject in (
+          (_ELEMENTS, ("getAnnotation", "getDeclaredAnnotation"), f"({_CLASS}){_ANNOTATION}", 1),
+          (_ELEMENTS, ("getAnnotationsByType", "getDeclaredAnnotationsByType"), f"({_CLASS})[{_ANNOTATION}", 1),
+          (_ELEMENTS, ("getAnnotations", "getDeclaredAnnotations"), f"()[{_ANNOTATION}", -1),
+          (_EXECUTABLES, ("getParameterAnnotations",), f"()[[{_ANNOTATION}", -1),
+      ) for name in names for owner in owners),
     Api("java/lang/reflect/Proxy", "newProxyInstance", "", PROXY, classes=1, always=True, cut=False),
     Api(CLASS, "getEnumConstantsShared", "", ENUM_CONSTANTS, 0, always=True, cut=False),
     Api(CLASS, "getEnumConstants", "", ENUM_CONSTANTS, 0, always=True, cut=False),

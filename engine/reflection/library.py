@@ -55,7 +55,7 @@ def annotation_object(
     """
     for site, found in joined(sites, classes, annotation="pointer"):
         if found.type >= 0 and program.flags_of_type(found.type) & INTERFACE:
-            yield AnnotationObject(site.site, found.type, site.many)
+            yield AnnotationObject(site.site, found.type)
 
 
 @rule("proxyInterface", JAVA)

@@ -301,11 +301,10 @@ class ServiceCall(NamedTuple):
 
 
 class AnnotationCall(NamedTuple):
-    """Holds if `site` reads annotations of the classes at `annotation`; `many` is 1 if it returns an array."""
+    """Holds if `site` reads annotations of the classes at `annotation`."""
 
     site: CallSite
     annotation: Variable
-    many: int
 
 
 class ProxyCall(NamedTuple):
@@ -483,11 +482,10 @@ class Provider(NamedTuple):
 
 
 class AnnotationObject(NamedTuple):
-    """Holds if `site` may return an annotation of this `type`; `many` as in `AnnotationCall`."""
+    """Holds if `site` may return an annotation of this `type`."""
 
     site: CallSite
     type: Type
-    many: int
 
 
 class ProxyInterface(NamedTuple):

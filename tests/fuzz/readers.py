@@ -110,6 +110,7 @@ def use(unit: Unit) -> None:
         for field in program.fields_of(type_):
             program.name_of_field(field)
             program.flags_of_field(field)
+    program.annotation_types()
     for method in methods:
         _, name, descriptor = program.name_of_method(method)
         program.parameter_types(method)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +31,9 @@ from cypher.schema import (
     StringConstant,
 )
 from loader.link import LinkedProgram, link
-from loader.unit import CLASS, METHOD_HANDLE, METHOD_TYPE, STRING
+from loader.unit import CLASS, METHOD_HANDLE, METHOD_TYPE, STRING, Unit
+from tests.loader.rawclass import RawClass
+from tests.loader.rawclass import unit_of as raw_unit_of
 from tests.loader.reading import calls, facts, listed, method, program_of, selected, written
 from tests.loader.units import (
     INTERFACE_CALL,
@@ -755,3 +758,25 @@ def test_archives_put_together_are_as_one_archive() -> None:
     assert apart.source_of_type(apart.type_named("A")) == "A.java"
     last = np.array([method(apart, "q/D.m")], np.int32)
     assert apart.lines_of(last, np.zeros(1, np.int32)).tolist() == [7]
+
+
+# --- what is declared beside code
+def annotated(name: str, annotation: str, attribute: str = "RuntimeVisibleAnnotations") -> Unit:
+    """Returns the unit of a class with an annotation, and of the annotation's type."""
+    raw = RawClass(name)
+    raw.attributes.append((attribute, struct.pack(">HHH", 1, raw.pool.utf8(f"L{annotation};"), 0)))
+    return raw_unit_of(raw, RawClass(annotation))
+
+
+def test_annotations_at_run_time_are_those_outside_the_jdk() -> None:
+    units = [
+        (annotated("java/lang/Object", "a/OfJdk"), "jdk", "rt.jar"),
+        (annotated("a/More", "a/OfMore"), "jdk", "jce.jar"),
+        (annotated("a/Lib", "a/OfLib"), "library", "lib.jar"),
+        (annotated("a/App", "a/OfApp"), "application", "app.jar"),
+        (annotated("a/Other", "a/Forgotten", "RuntimeInvisibleAnnotations"), "application", "other.jar"),
+    ]
+    program = link(units)
+    found = {program.name_of_type(each) for each in program.annotation_types()}
+    assert found >= {"a/OfLib", "a/OfApp"}
+    assert found.isdisjoint({"a/OfJdk", "a/Forgotten"})
