@@ -2,7 +2,8 @@
 
 A call that lists the members of any object or class whatever, or finds its superclass, takes thousands of methods and
 fields then, of which hardly any is meant. Of so many classes the rules are shown those of the application, if these are
-few, and that the rest is unknown. Likewise a call that asks any method whatever for its parameters, or anything for its name.
+few, and that the rest, if there is any, is unknown. Likewise a call that asks any method whatever for its parameters, or
+anything for its name.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Bounded:
     constants: set[int] = field(default_factory=set)
     objects: dict[int, Int32] = field(default_factory=dict)  # classes, by call of getClass
     members: dict[Any, None] = field(default_factory=dict)  # (rows that say which come)
+    shown: set[int] = field(default_factory=set)  # of the classes, those that the rules are shown
 
     @property
     def takes_constants(self) -> bool:
@@ -41,19 +43,31 @@ class Bounded:
 
     def takes(self, site: int) -> bool:
         """Returns whether a call of getClass returns few enough classes."""
-        return site not in self.objects or self.objects[site].size <= self.of_objects
+        return self.objects[site].size <= self.of_objects
+
+    def tells(self, site: int) -> bool:
+        """Returns whether the rules are shown all classes that a call of getClass returns."""
+        return site not in self.objects or self.shown.issuperset(self.objects[site].tolist())
+
+    def show(self, own: Int32) -> bool:
+        """Chooses the classes that the rules are shown, given those of the application (`own`); returns whether that is all there is."""
+        few = self.classes()
+        self.shown = few or set()
+        if few is None or self.others < 0:
+            self.shown = self.shown | self._own_classes(own)
+        return few is not None and self.shown == self.all_classes()
 
     def classes(self) -> set[int] | None:
         """Returns the constants, and what calls of getClass return that return few enough; None if these, with the members, are too many."""
         found = self._classes(filter(self.takes, self.objects))
         return found if len(found) + len(self.members) <= self.in_all else None
 
-    def own_classes(self, own: Int32) -> set[int]:
-        """Returns of all classes, too many, those of the application (`own`); none if these are too many too."""
+    def _own_classes(self, own: Int32) -> set[int]:
+        """Returns of all classes those of the application (`own`); none if these are too many."""
         listed = np.concatenate((np.empty(0, np.int32), *self.objects.values()))
         found = np.unique(listed[np.isin(listed, own, kind="table")]).tolist()
         shown = self.constants.intersection(own.tolist()).union(found)
-        return shown if len(shown) <= self.in_all else set()
+        return shown if len(shown) <= min(self.in_all, LISTED_IN_ALL) else set()
 
     def all_classes(self) -> set[int]:
         """Returns the constants, and what calls of getClass return, few or many."""

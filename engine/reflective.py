@@ -692,12 +692,11 @@ class Reflection:
         for operand in sorted(self._grown):
             at: Any = operand
             each = self._bounded[operand]
-            found = each.classes()
-            shown = each.own_classes(own) if found is None else found
-            rows[rel.ClassAt] += self._fresh_classes(operand, shown)
-            for member in each.members if found is not None else ():
+            complete = each.show(own)
+            rows[rel.ClassAt] += self._fresh_classes(operand, each.shown)
+            for member in each.members if each.classes() is not None else ():
                 rows[type(member)].append(member)
-            if found is None or not all(map(each.takes, each.objects)):
+            if not complete:
                 rows[rel.UnknownAt].append(rel.UnknownAt(at, nothing))
                 if each.others >= 0:
                     rows[rel.ClassAt] += self._fresh_classes(each.others, each.all_classes())
@@ -760,7 +759,7 @@ class Reflection:
     def tells_classes(self, pointer: int, site: int) -> bool:
         """Returns whether the classes that the call of getClass at `site` returns resolve the operand at `pointer`."""
         bounded = self._bounded.get(pointer)
-        return self._symbolic[pointer].get(site, False) and (bounded is None or bounded.takes(site))
+        return self._symbolic[pointer].get(site, False) and (bounded is None or bounded.tells(site))
 
     def is_exceeded(self, pointer: int) -> bool:
         """Returns whether more classes come to an operand than it takes in all."""

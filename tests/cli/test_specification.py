@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -361,12 +362,22 @@ public class Lister {{
 """
 
 
+def as_library(program: Path, classes: Iterable[str]) -> Path:
+    """Moves classes of a program into a library beside it, which is returned."""
+    library = program.parent / "library"
+    (library / "demo").mkdir(parents=True)
+    for each in classes:
+        (program / f"demo/{each}.class").rename(library / f"demo/{each}.class")
+    return library
+
+
 def test_members_of_too_many_classes_are_not_listed(
     tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph
 ) -> None:
     program = compiled(tmp_path, jdk, javac, Lister=LISTER)
-    run = tmp_path / "run"
-    assert heliograph("analyze", program, "--main", "demo.Lister", "--jdk", jdk, "--out", run).code == 0
+    library, run = as_library(program, (f"C{each}" for each in range(LISTED + 1))), tmp_path / "run"
+    arguments = ("--classpath", library, "--main", "demo.Lister", "--jdk", jdk, "--out", run)
+    assert heliograph("analyze", program, *arguments).code == 0
     assert open_calls(heliograph, run) == {"many:9 getMethods": ("unresolved", ["many-classes"])}
     told = heliograph("explain", "--run", run, "demo.Lister.many:9").output
     assert "open: it lists the members of too many classes" in told
@@ -386,7 +397,9 @@ def test_a_call_is_told_to_take_many_classes_however_many_bring_them(
     source = LISTER.replace("static void many(Object any) { any.getClass().getMethods(); }", many)
     assert many in source
     program, run = compiled(tmp_path, jdk, javac, Lister=source), tmp_path / "run"
-    assert heliograph("analyze", program, "--main", "demo.Lister", "--jdk", jdk, "--out", run).code == 0
+    library = as_library(program, (f"C{each}" for each in range(LISTED + 1)))
+    arguments = ("--classpath", library, "--main", "demo.Lister", "--jdk", jdk, "--out", run)
+    assert heliograph("analyze", program, *arguments).code == 0
     assert open_calls(heliograph, run) == {"list:9 getMethods": ("unresolved", ["many-classes"])}
 
 
@@ -424,10 +437,7 @@ def test_of_too_many_classes_those_of_the_application_are_listed(
     tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph
 ) -> None:
     program = compiled(tmp_path, jdk, javac, Listing=listing(LISTED_IN_ALL + 1))
-    library, run = tmp_path / "library", tmp_path / "run"
-    (library / "demo").mkdir(parents=True)
-    for each in range(3, LISTED_IN_ALL + 1):
-        (program / f"demo/C{each}.class").rename(library / f"demo/C{each}.class")
+    library, run = as_library(program, (f"C{each}" for each in range(3, LISTED_IN_ALL + 1))), tmp_path / "run"
     arguments = ("--classpath", library, "--main", "demo.Listing", "--jdk", jdk, "--out", run)
     assert heliograph("analyze", program, *arguments).code == 0
     sites = {each["api"].rpartition(".")[2]: each for each in reflective_calls(heliograph, run)}
@@ -436,6 +446,20 @@ def test_of_too_many_classes_those_of_the_application_are_listed(
     assert [each for each in invokes["targets"] if each.startswith("demo.")] == [
         f"demo.C{each}.go()V" for each in range(3)
     ]
+
+
+@pytest.mark.parametrize(
+    ("of_library", "status", "causes"), [(1, "partial", ["many-classes"]), (0, "resolved", [])]
+)
+def test_of_objects_of_too_many_classes_those_of_the_application_are_listed(
+    tmp_path: Path, jdk: Path, javac: str, heliograph: Heliograph, of_library: int, status: str, causes: list[str]
+) -> None:  # fmt: skip
+    program, run = compiled(tmp_path, jdk, javac, Lister=LISTER), tmp_path / "run"
+    library = as_library(program, (f"C{each}" for each in range(1, 1 + of_library)))
+    arguments = ("--classpath", library, "--main", "demo.Lister", "--jdk", jdk, "--out", run)
+    assert heliograph("analyze", program, *arguments).code == 0
+    (many,) = (each for each in reflective_calls(heliograph, run) if each["line"] == 9)
+    assert (many["status"], many["causes"]) == (status, causes)
 
 
 def ascending(number: int) -> str:
