@@ -143,6 +143,15 @@ class Program(Protocol):
     def annotation_types(self) -> Sequence[int]:
         """Returns the types of the annotations that are there at run time of what the JDK doesn't define."""
 
+    def generic_of_type(self, type_: int) -> str:
+        """Returns the signature that a class file gives a class with generic types (JVMS 4.7.9), "" for none."""
+
+    def generic_of_method(self, method: int) -> str:
+        """Likewise of a method."""
+
+    def generic_of_field(self, field: int) -> str:
+        """Likewise of a field."""
+
     # --- members
     def methods_of(self, type_: int) -> Sequence[int]:
         """Returns the methods that `type_` declares, in the order of the class file."""

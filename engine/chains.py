@@ -245,12 +245,15 @@ class Chains:
 
     def _by_list(self, pointer: int, obj: int, hops: Hops, wanted: int) -> Origin | None:
         """Returns the origin of a member object that is in an array that a reflective call returns."""
-        stores = self._flow.evidence.facts[schema.ArrayStore]
+        facts = self._flow.evidence.facts
+        stores, copies = facts[schema.ArrayStore], facts[schema.Assign]
         made = _MADE.get(int(self._flow.evidence.objects.kind[obj]))
         if made is None or next(self._flow.rows_into(pointer), None) is not None:
             return None
-        for row in self._flow.rows_of(schema.ArrayStore, "source", pointer):
-            for relation, site in self._flow.rows_into(int(stores.base[row])):
+        arrays = (int(stores.base[row]) for row in self._flow.rows_of(schema.ArrayStore, "source", pointer))
+        copied = (row for array in arrays for row in self._flow.rows_of(schema.Assign, "source", array))
+        for result in map(int, copies.target[list(copied)]):
+            for relation, site in self._flow.rows_into(result):
                 origin = self._by_call(site, pointer, obj, hops, wanted) if relation == RETURN else None
                 if origin is not None and origin.kind == RULE:
                     return origin

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any
 
 from cypher import schema
-from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
+from cypher.program import ABSTRACT, ACC_STATIC, JDK, PRIVATE
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
 from engine.constraints import CLASS, FINALIZABLE, STANDING_ARRAYS, Constraints
@@ -17,6 +18,7 @@ from engine.models import WRAPPERS, SiteCall
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import Api
+from engine.reflection.generics import INTERFACES, interface_of, is_class
 from engine.reflection.names import class_of_descriptor
 from engine.sites import REFLECTION
 
@@ -46,11 +48,14 @@ class Effects:
         self._lists: dict[int, int] = {}
         self._unknown_classes: dict[str, int] = {}  # by descriptor, the pointer to what it describes
         self._copies: dict[int, int] = {}  # by class of member objects, the pointer to them all
+        # By the name of a type, whether code outside the JDK has objects of it.
+        self._implemented: dict[str, bool] = {}
         self.by_head: dict[type, Callable[[Any], None]] = {
             rel.ClassObject: self._return_class,
             rel.InitialisedBy: self._initialise,
             rel.MethodObject: self._return_method,
             rel.FieldObject: self._return_field,
+            rel.TypeObject: self._return_type,
             rel.UnknownObject: self._return_unknown,
             rel.TextObject: self._return_text,
             rel.UnknownText: self._return_unknown_text,
@@ -120,9 +125,20 @@ class Effects:
     def supplies(self, each: Api, call: SiteCall) -> bool:
         """Returns whether the rules alone say what a call returns.
 
-        What the JDK's code does with java.lang.invoke it does by bodies; handles are followed over direct flow.
+        What the JDK's code does with java.lang.invoke it does by bodies; handles are followed over direct flow. Code
+        outside the JDK may have generic types of its own.
         """
+        if each.returns == api.TYPE:
+            return bool(self._types) and not self._is_implemented_outside(each.owner)
         return each.cut and not (each.owner in api.LINKING and self._confined.covers_one(call.method))
+
+    def _is_implemented_outside(self, class_name: str) -> bool:
+        """Returns whether code outside the JDK has objects of a type."""
+        if class_name not in self._implemented:
+            below = self._program.concrete_subtypes_of(self._program.type_named(class_name))
+            outside = (each for each in below if not self._program.flags_of_type(each) & JDK)
+            self._implemented[class_name] = next(outside, NONE) >= 0
+        return self._implemented[class_name]
 
     def give(self, site: int, objects: Iterable[int]) -> None:
         """Has a site return objects, in an array if it lists them."""
@@ -138,9 +154,12 @@ class Effects:
         if call.site not in self._lists and call.result >= 0 and array >= 0:
             constraints = self._constraints
             elements = self._lists[call.site] = constraints.fresh()
-            made = constraints.object(heap.REFLECTIVE, array, call.method, call.offset, call.site)
-            constraints.put(call.result, made)
-            constraints.add(schema.ArrayStore, call.method, call.offset, elements, NONE, call.result)
+            listing = constraints.fresh()
+            constraints.put(
+                listing, constraints.object(heap.REFLECTIVE, array, call.method, call.offset, call.site)
+            )
+            constraints.add(schema.ArrayStore, call.method, call.offset, elements, NONE, listing)
+            constraints.add(schema.Assign, call.method, call.offset, listing, call.result)
         return self._lists.get(call.site, NONE)
 
     def _return_class(self, row: rel.ClassObject) -> None:
@@ -183,24 +202,80 @@ class Effects:
         else:
             self.give(site, [self.metaobject(f"{sort} {owner}", member, owner, kind)])
 
+    def _return_type(self, row: rel.TypeObject) -> None:
+        """Returns an object for a type that is no class. What a type variable stands for isn't known."""
+        signature = self._program.text(row.signature)
+        if is_class(signature):
+            return
+        interface = interface_of(signature)
+        if interface not in self._types:
+            return
+        class_name = self._types[interface]
+        if interface == "TypeVariable":
+            made = self.metaobject("type variable", NONE, class_name, heap.UNKNOWN)
+        else:
+            made = self.metaobject("type", row.signature, class_name, heap.TYPE_OBJECT)
+        self.give(row.site, [made])
+
+    @cached_property
+    def _types(self) -> dict[str, str]:
+        """The names of the classes of generic types, by interface.
+
+        In such objects the JDK's code finds some others, of which nothing is told.
+        """
+        constraints, program = self._constraints, self._program
+        names = {each: f"{api.GENERIC_TYPES}{each}Impl" for each in INTERFACES}
+        names = {interface: name for interface, name in names.items() if program.type_named(name) >= 0}
+        types = list(map(program.type_named, names.values()))
+        if not types:
+            return names
+        referred, array = constraints.fresh(), constraints.fresh()
+        for each in (program.type_named(CLASS), *types):
+            constraints.put(referred, constraints.generic(each))
+        constraints.put(array, constraints.object(heap.REFLECTIVE, program.type_named(f"[L{api.TYPE};")))
+        constraints.add(schema.ArrayStore, NONE, NONE, referred, NONE, array)
+        for type_ in types:
+            base = constraints.fresh()
+            constraints.put(base, constraints.generic(type_))
+            for field in program.fields_of(type_):
+                descriptor = program.name_of_field(field)[2]
+                source, wanted = (
+                    array if descriptor[0] == "[" else referred,
+                    class_of_descriptor(program, descriptor),
+                )
+                if wanted >= 0:
+                    kept = constraints.fresh()
+                    constraints.add(schema.Cast, NONE, NONE, source, wanted, kept)
+                    constraints.add(schema.Store, NONE, NONE, kept, field, base)
+        return names
+
     def _return_unknown(self, row: rel.UnknownObject) -> None:
         each, call = self.sites[row.site]
         if not self.supplies(each, call):
+            return
+        if each.returns == api.TYPE:
+            for name in (CLASS, *self._types.values()):
+                self.give(row.site, [self._unknown(call, self._program.type_named(name))])
             return
         owner = each.returns or {
             "method": api.METHOD,
             "constructor": api.CONSTRUCTOR,
             "field": api.FIELD,
         }.get(each.sort, CLASS)
-        key = ("unknown", row.site)
+        type_ = self._program.type_named(owner)
+        made = self._unknown(call, type_)
+        if owner != CLASS:
+            self._constraints.put(self._copies_of(type_), made)
+        self.give(row.site, [made])
+
+    def _unknown(self, call: SiteCall, type_: int) -> int:
+        """Returns the object of a class that a call returns if it isn't known which, made on first use."""
+        key = (f"unknown {call.site}", type_)
         if key not in self._metaobjects:
-            type_ = self._program.type_named(owner)
             self._metaobjects[key] = self._constraints.object(
-                heap.UNKNOWN, type_, call.method, call.offset, row.site
+                heap.UNKNOWN, type_, call.method, call.offset, call.site
             )
-            if owner != CLASS:
-                self._constraints.put(self._copies_of(type_), self._metaobjects[key])
-        self.give(row.site, [self._metaobjects[key]])
+        return self._metaobjects[key]
 
     def _return_text(self, row: rel.TextObject) -> None:
         self.give(row.site, [self._constraints.text_object(row.text)])

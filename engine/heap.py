@@ -25,10 +25,11 @@ from cypher.schema import NONE, Int32
     HANDLE,  # a direct method handle; `payload` is 16 times its member and its reference kind (JVMS 4.4.8)
     MADE_HANDLE,  # a method handle made of others by the site `payload`
     METHOD_TYPE,  # a method type that the site `payload` returns
-) = range(15)
+    TYPE_OBJECT,  # a generic type (`java.lang.reflect.Type`); `payload` is the text of its signature
+) = range(16)
 TRACKED = frozenset(
-    {STRING, CLASS_OBJECT, METHOD_OBJECT, FIELD_OBJECT, UNKNOWN, CLASS_OF, HANDLE, MADE_HANDLE, METHOD_TYPE}
-)
+    {STRING, CLASS_OBJECT, METHOD_OBJECT, FIELD_OBJECT, UNKNOWN, CLASS_OF, HANDLE, MADE_HANDLE, METHOD_TYPE, TYPE_OBJECT}
+)  # fmt: skip
 
 
 class Objects(NamedTuple):

@@ -24,7 +24,7 @@ from engine.local import local_calls
 from engine.machine import BOOTSTRAPPING
 from engine.models import FOUND_CLASSES, Models, SiteCall, calls_at
 from engine.openness import Openness
-from engine.reflection import api, modes
+from engine.reflection import api, generics, modes
 from engine.reflection import relations as rel
 from engine.reflection.api import API, Api
 from engine.reflection.names import Members
@@ -55,6 +55,7 @@ _FOUND: dict[type, Any] = {
     rel.HandleObject: rel.HandleAt,
     rel.MadeHandle: rel.MadeAt,
     rel.MethodTypeObject: rel.MethodTypeAt,
+    rel.TypeObject: rel.TypeAt,
     rel.TextObject: rel.StringAt,
     rel.UnknownObject: rel.UnknownAt,
     rel.UnknownText: rel.UnknownAt,
@@ -66,6 +67,7 @@ _AT: dict[int, Any] = {
     heap.FIELD_OBJECT: rel.FieldAt,
     heap.MADE_HANDLE: rel.MadeAt,
     heap.METHOD_TYPE: rel.MethodTypeAt,
+    heap.TYPE_OBJECT: rel.TypeAt,
 }
 # What the rules see of the objects at an operand, by its type; of another type it may be any of these.
 _TAKEN: dict[str, frozenset[Any]] = {
@@ -78,6 +80,7 @@ _TAKEN: dict[str, frozenset[Any]] = {
     api.HANDLE: frozenset({rel.HandleAt, rel.MadeAt}),
     api.VAR_HANDLE: frozenset({rel.FieldAt, rel.HandleAt, rel.MadeAt}),
     api.METHOD_TYPE_CLASS: frozenset({rel.MethodTypeAt}),
+    **{f"java/lang/reflect/{each}": frozenset({rel.TypeAt}) for each in generics.INTERFACES},
 }
 _ANYTHING = frozenset[Any]().union(*_TAKEN.values())
 # What the JDK's code may call out of whatever it keeps it in: only code outside makes these objects.
@@ -91,7 +94,9 @@ def _bound_of(each: Api) -> Bounded:
     """Returns how many classes and members a call takes that lists what they have, or names them."""
     if each.role == api.NAME_OF:
         return Bounded(NAMED, NAMED_IN_ALL)
-    return Bounded(ASCENDED) if each.sort == "superclass" else Bounded(LISTED, LISTED_IN_ALL)
+    if each.sort in ("superclass", "generic superclass"):
+        return Bounded(ASCENDED)
+    return Bounded(LISTED, LISTED_IN_ALL)
 
 
 class Reflection:

@@ -53,7 +53,9 @@ _CALLS: dict[str, Any] = {
 }  # fmt: skip
 
 # Kinds of object at an operand that leave nothing unknown.
-KNOWN = frozenset({NONE, heap.STRING, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT, heap.GENERIC})
+KNOWN = frozenset({
+    NONE, heap.STRING, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT, heap.TYPE_OBJECT, heap.GENERIC,
+})  # fmt: skip
 # How many unknown objects of an operand are listed.
 MOST_UNKNOWN = 20
 TOO_MANY = f"one of more than {LISTED_IN_ALL} classes"

@@ -71,6 +71,24 @@ class Declarations:
         names = part.type_names(part.unit.method_exceptions[at[row] : at[row + 1]])
         return defined(self._linkage.types, names)
 
+    def generic_of_type(self, type_: int) -> str:
+        """Returns the generic signature that the class file gives a type, "" for none."""
+        types = self._linkage.types
+        if types.number[type_] < 0:
+            return ""
+        part, row = types.classes.locate(types.number[type_])
+        return part.text_or_empty(int(part.unit.class_generic[row]))
+
+    def generic_of_method(self, method: int) -> str:
+        """Returns the generic signature that the class file gives a method, "" for none."""
+        methods = self._linkage.methods
+        methods.enter()
+        which, row = int(methods.part.view[method]), int(methods.row.view[method])
+        if which < 0:
+            return ""
+        part = self._parts[which]
+        return part.text_or_empty(int(part.unit.method_generic[row]))
+
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """The packages that are to be opened and have no class."""

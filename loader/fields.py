@@ -82,6 +82,13 @@ class Fields:
         part, row = self._locate(field)
         return int(part.unit.field_flags[row])
 
+    def generic_of(self, field: int) -> str:
+        """Returns the generic signature that the class file gives a field, "" for none."""
+        if field in self._other:
+            return ""
+        part, row = self._locate(field)
+        return part.text_or_empty(int(part.unit.field_generic[row]))
+
     def add(self, type_: int, name: str, descriptor: str, flags: int) -> int:
         """Returns a new field that no class file declares."""
         field = self._allocate(type_, 1)

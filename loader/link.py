@@ -148,6 +148,15 @@ class LinkedProgram:
     def annotation_proxy_of(self, type_: int) -> int:
         return self._dynamics.proxy_of([type_], annotates=True)
 
+    def generic_of_type(self, type_: int) -> str:
+        return self._declarations.generic_of_type(type_)
+
+    def generic_of_method(self, method: int) -> str:
+        return self._declarations.generic_of_method(method)
+
+    def generic_of_field(self, field: int) -> str:
+        return self._fields.generic_of(field)
+
     def annotation_types(self) -> Sequence[int]:
         return self._declarations.annotation_types()
 

@@ -18,11 +18,12 @@ _TABLE_OF = {
     "type_text": "text", "signature_name": "text", "signature_descriptor": "text",
     "method_ref_type": "type", "method_ref_signature": "signature",
     "field_ref_type": "type", "field_ref_name": "text", "field_ref_descriptor": "text",
-    "class_type": "type", "class_super": "type", "class_source": "text", "class_host": "type",
+    "class_type": "type", "class_super": "type", "class_source": "text", "class_generic": "text", "class_host": "type",
     "class_declaring": "type", "class_enclosing": "type", "class_members": "type",
     "class_permitted": "type", "method_exceptions": "type",
     "class_entry": "text", "class_interfaces": "type",
-    "method_signature": "signature", "field_name": "text", "field_descriptor": "text",
+    "method_signature": "signature", "method_generic": "text",
+    "field_name": "text", "field_descriptor": "text", "field_generic": "text",
     "bootstrap_method": "method_ref",
     "service_type": "type", "service_provider": "type", "package_name": "text",
     "class_annotations": "text", "field_annotations": "text", "method_annotations": "text",
@@ -70,6 +71,10 @@ class Part:
     def type_name(self, ref: int) -> str:
         """Returns the name of this type reference."""
         return self.text.one(int(self.unit.type_text[ref]))
+
+    def text_or_empty(self, ref: int) -> str:
+        """Returns a text, "" for -1."""
+        return self.text.one(ref) if ref >= 0 else ""
 
     def signature(self, ref: int) -> tuple[str, str]:
         """Returns the name and the descriptor of this signature."""

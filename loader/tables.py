@@ -21,7 +21,7 @@ _FLUSH = 512
 # Columns that are added to together, row by row. Those that end in `_at` are added as the sizes of groups.
 _GROUPS: dict[str, tuple[str, ...]] = {
     "class": (
-        "class_type", "class_super", "class_flags", "class_version", "class_source", "class_host",
+        "class_type", "class_super", "class_flags", "class_version", "class_source", "class_generic", "class_host",
         "class_declaring", "class_enclosing", "class_entry",
         "class_interfaces_at", "class_fields_at", "class_methods_at", "class_bootstraps_at", "class_annotations_at",
         "class_members_at", "class_permitted_at",
@@ -29,9 +29,9 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "interface": ("class_interfaces",),
     "member_class": ("class_members",),
     "permitted_class": ("class_permitted",),
-    "field": ("field_name", "field_descriptor", "field_flags", "field_constant", "field_annotations_at"),
+    "field": ("field_name", "field_descriptor", "field_flags", "field_generic", "field_constant", "field_annotations_at"),
     "method": (
-        "method_signature", "method_flags", "method_parameters", "method_variables", "method_code",
+        "method_signature", "method_flags", "method_generic", "method_parameters", "method_variables", "method_code",
         "method_lines_at", "method_annotations_at", "method_exceptions_at",
     ),
     "exception": ("method_exceptions",),

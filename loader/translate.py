@@ -36,10 +36,11 @@ _PREVIEW = 65535
 
 
 class _Declared(NamedTuple):
-    """A field or method of the class: texts of its name and descriptor, and where the rest of it is."""
+    """A field or method of the class: texts of its name, descriptor and generic signature, and where the rest of it is."""
 
     name: int
     descriptor: int
+    generic: int
     member: Member
 
 
@@ -53,6 +54,7 @@ class _Class(NamedTuple):
     superclass: int
     interfaces: list[int]
     source: int
+    generic: int
     host: int
     nesting: Nesting
     fields: list[_Declared]
@@ -228,7 +230,7 @@ class _Translator:
         attributes = file.attributes.rows
         source = file.index_attribute(b"SourceFile", attributes)
         host = file.index_attribute(b"NestHost", attributes)
-        fields = self._declared(pool, file.fields.rows)
+        fields = self._declared(file, pool, file.fields.rows)
         return _Class(
             file,
             pool,
@@ -237,11 +239,12 @@ class _Translator:
             pool.type(file.superclass) if file.superclass else NONE,
             [pool.type(index) for index in file.interfaces],
             pool.text(source) if source else NONE,
+            self._generic(file, pool, attributes),
             pool.type(host) if host else NONE,
             self._nesting(file, pool),
             fields,
             [self._field_constant(file, pool, each.member) for each in fields],
-            self._declared(pool, file.methods.rows),
+            self._declared(file, pool, file.methods.rows),
             self._annotations(file),
         )
 
@@ -266,12 +269,26 @@ class _Translator:
             self.report(problem)
             return Nesting(NONE, NONE, [], [])
 
-    def _declared(self, pool: Pool, members: list[Member]) -> list[_Declared]:
-        text = pool.text
+    def _declared(self, file: ClassFile, pool: Pool, members: list[Member]) -> list[_Declared]:
+        text, generic = pool.text, self._generic
         return [
-            tuple.__new__(_Declared, (text(member.name), text(member.descriptor), member))
+            tuple.__new__(
+                _Declared,
+                (text(member.name), text(member.descriptor), generic(file, pool, member.attributes), member),
+            )
             for member in members
         ]
+
+    def _generic(self, file: ClassFile, pool: Pool, attributes: list[tuple[int, int, int]]) -> int:
+        """Returns the text of a generic signature (JVMS 4.7.9), -1 for none."""
+        if not attributes:
+            return NONE
+        try:
+            index = file.index_attribute(b"Signature", attributes)
+            return pool.text(index) if index else NONE
+        except MalformedClass as problem:
+            self.report(problem)
+            return NONE
 
     def _field_constant(self, file: ClassFile, pool: Pool, member: Member) -> int:
         """Returns the text that a static field holds from the start, -1 for none."""
@@ -295,7 +312,8 @@ class _Translator:
         ):
             tables.members.add(declared.name)
             flags = declared.member.flags
-            tables.add("field", (declared.name, declared.descriptor, flags, constant, len(types)))
+            row = declared.name, declared.descriptor, flags, declared.generic, constant, len(types)
+            tables.add("field", row)
         for declared, types in zip(described.methods, annotations.of_methods, strict=True):
             tables.members.add(declared.name)
             self._add_method(described, declared, len(types))
@@ -308,6 +326,7 @@ class _Translator:
                 file.flags,
                 file.version[0],
                 described.source,
+                described.generic,
                 described.host,
                 described.nesting.declaring,
                 described.nesting.enclosing,
@@ -361,7 +380,8 @@ class _Translator:
         exceptions = self._exceptions(described, member)
         tables.add("exception", exceptions)
         signature = symbols.signature(declared.name, declared.descriptor)
-        row = signature, flags, parameters, variables, state, lines, annotations, len(exceptions)
+        generic = declared.generic
+        row = signature, flags, generic, parameters, variables, state, lines, annotations, len(exceptions)
         tables.add("method", row)
 
     def _exceptions(self, described: _Class, member: Member) -> list[int]:

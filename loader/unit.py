@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cypher.schema import Diagnostic
 
 # Bump whenever the translation of a class file changes: it is part of every cache key.
-VERSION = 9
+VERSION = 10
 # States of `Unit.method_code`.
 NO_CODE, TRANSLATED, DROPPED = range(3)
 
@@ -82,6 +82,7 @@ class Unit:
     class_flags: NDArray[np.int32]
     class_version: NDArray[np.int32]  # major
     class_source: NDArray[np.int32]  # text of SourceFile or -1
+    class_generic: NDArray[np.int32]  # text of Signature (JVMS 4.7.9) or -1; likewise for methods and fields
     class_host: NDArray[np.int32]  # type_ref of the nest host or -1
     class_declaring: NDArray[np.int32]  # type_ref of the class of which it is a member or -1
     class_enclosing: NDArray[np.int32]  # type_ref of the class in whose body it stands or -1
@@ -98,6 +99,7 @@ class Unit:
     # --- methods
     method_signature: NDArray[np.int32]
     method_flags: NDArray[np.int32]
+    method_generic: NDArray[np.int32]
     method_parameters: NDArray[np.int32]  # P: parameters with the receiver
     method_variables: NDArray[np.int32]  # at least P + 2
     method_code: NDArray[np.int32]  # 0 none, 1 translated, 2 could not be translated (a diagnostic says why)
@@ -110,6 +112,7 @@ class Unit:
     field_name: NDArray[np.int32]  # text
     field_descriptor: NDArray[np.int32]  # text
     field_flags: NDArray[np.int32]
+    field_generic: NDArray[np.int32]
     # --- bootstrap methods (JVMS 4.7.23)
     bootstrap_kind: NDArray[np.int32]  # reference_kind of the method handle (JVMS 4.4.8)
     bootstrap_method: NDArray[np.int32]  # method_ref

@@ -124,7 +124,7 @@ class NamedRows:
             heap.STRING: self.program.text, heap.CLASS_OBJECT: self.type, heap.METHOD_OBJECT: self.method,
             heap.FIELD_OBJECT: self.field, heap.UNKNOWN: self.site, heap.CLASS_OF: self.site,
             heap.MADE_HANDLE: self.site, heap.METHOD_TYPE: self.site,
-            heap.HANDLE: self._handle,
+            heap.TYPE_OBJECT: self.program.text, heap.HANDLE: self._handle,
         }  # fmt: skip
         if kind == heap.REFLECTIVE:
             # (there is one for a class, with the place of the call that was first)

@@ -110,8 +110,11 @@ class Columns:
     def returned(self, site: int) -> set[int]:
         """Returns the pointers to what rules have a call return: its result, and the elements of an array that it lists."""
         result = int(self.evidence.sites.result[site])
-        stores = self.evidence.facts[schema.ArrayStore]
-        return {result, *stores.source[(stores.base == result) & (result >= 0)].tolist()}
+        if result < 0:
+            return {result}
+        stores, copies = self.evidence.facts[schema.ArrayStore], self.evidence.facts[schema.Assign]
+        arrays = copies.source[copies.target == result]
+        return {result, *stores.source[np.isin(stores.base, arrays)].tolist()}
 
     def _columns_of(self, name: str) -> list[Int32] | None:
         evidence = self.evidence

@@ -28,6 +28,7 @@ from engine.constraints import Constraints
 from engine.models import Models, SiteCall
 from engine.reflection import api
 from engine.reflection import relations as rel
+from engine.reflection.generics import listed
 from engine.reflection.members import ANY_CLASS
 from engine.reflection.modes import DEFAULT, MODES, RULES
 from engine.reflection.names import class_of_descriptor, parameter_descriptors
@@ -83,6 +84,8 @@ class Inventory:
             *(program.name_of_method(each)[1] for each in self.methods),
             *(program.name_of_field(each)[1] for each in self.fields),
         ]
+        generic = "".join(program.generic_of_field(each) for each in self.fields)
+        self.signatures = [program.text_of(each) for each in listed(generic)]
         self.handles = [(each, _kind_of(program, each)) for each in self.methods]
         mentioned = {
             class_of_descriptor(program, each)
@@ -101,6 +104,7 @@ class Inventory:
             rel.MethodAt: ((each,) for each in self.methods),
             rel.FieldAt: ((each,) for each in self.fields),
             rel.HandleAt: self.handles,
+            rel.TypeAt: ((each,) for each in self.signatures),
             rel.UnknownAt: ((each,) for each in (-1, *finders)),
             rel.ResultCast: ((each, 0) for each in self.types[-1:]),  # (several would exclude each other)
             rel.Local: ((each,) for each in pointers),
@@ -216,7 +220,9 @@ class Changed:
     def _of_others(self, each: Rule, name: str, rows: list[Any]) -> Iterator[tuple[Any, ...]]:
         """Yields, for a rule that only looks at the call, the results of the other calls of the fixture."""
         head: Any = each.head
-        values = self._has[name].fields if head is rel.FieldObject else [row.site for row in rows]
+        has = self._has[name]
+        found = {rel.FieldObject: has.fields, rel.ClassObject: has.types}
+        values = found.get(head) or [row.site for row in rows]
         yield from (head(row.site, value) for row in rows for value in values)
 
     # --- what derived rows change

@@ -21,7 +21,7 @@ from engine.sets import Sets
 COMPUTED = "computed"
 _OBJECT_KINDS = (
     "allocated", "merged", "string", "generic", "class", "method", "field", "unknown", "native", "entry", "reflective",
-    "class-of", "handle", "made-handle", "method-type",
+    "class-of", "handle", "made-handle", "method-type", "type",
 )  # fmt: skip
 _MADE_BY_CALLS = (heap.UNKNOWN, heap.CLASS_OF, heap.MADE_HANDLE, heap.METHOD_TYPE)
 _OBJECT_LABELS = {

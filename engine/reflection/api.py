@@ -14,6 +14,7 @@ CLASS, METHOD, CONSTRUCTOR, FIELD, ARRAY = (
     "java/lang/reflect/Field",
     "java/lang/reflect/Array",
 )
+TYPE, GENERIC_TYPES = "java/lang/reflect/Type", "sun/reflect/generics/reflectiveObjects/"
 EXECUTABLE, MEMBER, COMPONENT = (
     "java/lang/reflect/Executable",
     "java/lang/reflect/Member",
@@ -155,6 +156,23 @@ API: tuple[Api, ...] = (
             (CLASS, "getPermittedSubclasses", "permitted"),
             *((owner, "getParameterTypes", "parameters") for owner in (METHOD, CONSTRUCTOR, EXECUTABLE)),
             *((owner, "getExceptionTypes", "exceptions") for owner in (METHOD, CONSTRUCTOR, EXECUTABLE)),
+        )
+    ),
+    *(
+        Api(owner, name, f"(){array}L{TYPE};", RELATED, 0, sort=sort, returns=TYPE)
+        for owner, name, array, sort in (
+            (CLASS, "getGenericSuperclass", "", "generic superclass"),
+            (CLASS, "getGenericInterfaces", "[", "generic interfaces"),
+            (METHOD, "getGenericReturnType", "", "generic type"), (FIELD, "getGenericType", "", "generic type"),
+            (COMPONENT, "getGenericType", "", "generic type"),
+            *((owner, "getGenericParameterTypes", "[", "generic parameters")
+              for owner in (METHOD, CONSTRUCTOR, EXECUTABLE)),
+            ("java/lang/reflect/ParameterizedType", "getActualTypeArguments", "[", "arguments"),
+            ("java/lang/reflect/ParameterizedType", "getRawType", "", "raw"),
+            ("java/lang/reflect/ParameterizedType", "getOwnerType", "", "owner"),
+            ("java/lang/reflect/WildcardType", "getUpperBounds", "[", "upper"),
+            ("java/lang/reflect/WildcardType", "getLowerBounds", "[", "lower"),
+            ("java/lang/reflect/GenericArrayType", "getGenericComponentType", "", "generic component"),
         )
     ),
     *(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.reflection import actions, api, casts, entries, handles, library, members, texts
+from engine.reflection import actions, api, casts, entries, generics, handles, library, members, texts
 from engine.rules import Rule, rules_of
 
-RULES: tuple[Rule, ...] = tuple(rules_of(entries, members, actions, casts, handles, library, texts))
+RULES: tuple[Rule, ...] = tuple(rules_of(entries, generics, members, actions, casts, handles, library, texts))
 
 # What a JVM does in every mode: fields are accessed by var handles and offsets, constant method handles are called.
 _JAVA = (
@@ -16,6 +16,7 @@ _JAVA = (
 _LOCAL = (*_JAVA, "classObjects.local", "calls.clinit", "newInstanceTargets.local")
 _POINTS_TO = (
     *_JAVA, "classObjects", "calls.clinit", "P-ForName", "relatedClass", "classesOfMethod", "classesOfField",
+    "genericOfClass", "genericOfMethod", "genericOfField", "partOfType", "classOfType",
     "unknownRelated", "newArray", "unknownArray", "memberCandidate", "constructorTypes", "methodObject",
     "listedMethods", "accessor", "listedFields", "unknownListed", "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
     "handleCandidate", "handleObject", "P-Lookup", "unreflect", "unreflectField", "unreflectVarHandle", "P-Unreflect",

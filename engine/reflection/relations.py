@@ -38,6 +38,13 @@ class FieldAt(NamedTuple):
     field: Field
 
 
+class TypeAt(NamedTuple):
+    """Holds if `pointer` may be the generic type that `signature` describes (JVMS 4.7.9.1), which is no class."""
+
+    pointer: Variable
+    signature: Text
+
+
 class HandleAt(NamedTuple):
     """Holds if `pointer` may be the direct method handle of `member`; `kind` is its reference kind (JVMS 4.4.8)."""
 
@@ -354,6 +361,13 @@ class ClassObject(NamedTuple):
 
     site: CallSite
     type: Type
+
+
+class TypeObject(NamedTuple):
+    """Holds if `site` may return the type, a class or not, that `signature` describes (JVMS 4.7.9.1)."""
+
+    site: CallSite
+    signature: Text
 
 
 class InitialisedBy(NamedTuple):

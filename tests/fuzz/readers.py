@@ -107,13 +107,16 @@ def use(unit: Unit) -> None:
         program.source_of_type(type_)
         program.providers_of(type_)
         program.annotation_values(type_, "value")
+        program.generic_of_type(type_)
         for field in program.fields_of(type_):
             program.name_of_field(field)
             program.flags_of_field(field)
+            program.generic_of_field(field)
     program.annotation_types()
     for method in methods:
         _, name, descriptor = program.name_of_method(method)
         program.parameter_types(method)
+        program.generic_of_method(method)
         program.resolve_method(program._methods.declaring_type(method), name, descriptor)
     program.new_rows()
     chosen = np.array(methods, np.int32)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.reflection.generics import listed, parameterized
 from loader.archives import open_inputs
 from loader.link import link
 from loader.source import MIB
@@ -180,6 +181,18 @@ def test_c08_a_class_stays_whatever_it_says_to_stand_in(name: str, content: byte
     assert (kinds(unit), len(unit.class_type), unit.class_enclosing.tolist()) == ([LOST], 1, [-1])
 
 
+@pytest.mark.parametrize("content", [b"", bytes(1), bytes(3), u2(999)])
+def test_c08_a_class_and_its_members_stay_whatever_their_generic_signatures(content: bytes) -> None:
+    raw = RawClass()
+    raw.attributes.append(("Signature", content))
+    raw.fields.append(raw.member(STATIC, "f", "LA;", raw.attribute("Signature", content)))
+    raw.methods.append(raw.member(0x401, "m", "()I", raw.attribute("Signature", content)))
+    unit = unit_of(raw)
+    assert len(codes(unit)) == 3
+    found = (unit.class_generic.tolist(), unit.field_generic.tolist(), unit.method_generic.tolist())
+    assert (kinds(unit), found) == ([LOST] * 3, ([-1], [-1], [-1]))
+
+
 @pytest.mark.parametrize("content", [b"", bytes(1), struct.pack(">HHH", 1, 1, 1), struct.pack(">HH", 1, 999)])
 def test_c08_a_method_stays_whatever_it_says_to_throw(content: bytes) -> None:
     raw = RawClass()
@@ -339,14 +352,16 @@ def test_c18_deeply_nested_annotations(where: str) -> None:
     assert (codes(unit), kinds(unit), len(unit.class_type)) == (["CLS-NEST"], [LOST], 1)
 
 
-def test_c18_deeply_nested_signatures_are_not_read() -> None:
+def test_c18_deeply_nested_signatures() -> None:
     raw = RawClass()
-    signature = u2(raw.pool.utf8("LA<" * 10_000 + "*" + ">;" * 10_000))
+    nested = "LA<" * 10_000 + "*" + ">;" * 10_000
+    signature = u2(raw.pool.utf8(nested))
     raw.attributes.append(("Signature", signature))
     raw.methods.append(raw.member(0x401, "m", "()I", raw.attribute("Signature", signature)))
     unit = unit_of(raw)
     assert (codes(unit), len(unit.class_type)) == ([], 1)
-    assert b"LA<" not in unit.text_bytes.tobytes()
+    assert unit.class_generic.tolist() == unit.method_generic.tolist()
+    assert (listed(nested), parameterized(nested).arguments) == ([nested], [nested[3:-2]])
 
 
 def many_methods(raw: RawClass) -> None:
