@@ -23,6 +23,10 @@ from engine.reflection.names import class_of_descriptor
 from engine.sites import REFLECTION
 
 _CLASS = f"L{CLASS};"
+# What fields of the JDK's member objects may refer to, by their descriptors.
+_EXECUTABLES = {
+    f"L{api.METHOD};": (api.METHOD,), f"L{api.EXECUTABLE};": (api.METHOD, api.CONSTRUCTOR),
+}  # fmt: skip
 INVOCATION_TARGET = "java/lang/reflect/InvocationTargetException"
 
 
@@ -105,6 +109,9 @@ class Effects:
                     constraints.add(schema.Store, NONE, NONE, kept, field, copies)
                 elif descriptor in (_CLASS, f"[{_CLASS}"):
                     constraints.add(schema.Store, NONE, NONE, self._unknown_class(descriptor), field, copies)
+                for owner in _EXECUTABLES.get(descriptor, ()) if name != "root" else ():
+                    executables = self._copies_of(self._program.type_named(owner))
+                    constraints.add(schema.Store, NONE, NONE, executables, field, copies)
             store_texts(constraints, type_, copies)
         return self._copies[type_]
 
@@ -128,7 +135,7 @@ class Effects:
         What the JDK's code does with java.lang.invoke it does by bodies; handles are followed over direct flow. Code
         outside the JDK may have generic types of its own.
         """
-        if each.returns == api.TYPE:
+        if api.TYPE in (each.owner, each.returns):
             return bool(self._types) and not self._is_implemented_outside(each.owner)
         return each.cut and not (each.owner in api.LINKING and self._confined.covers_one(call.method))
 
@@ -194,7 +201,7 @@ class Effects:
         each, call = self.sites[site]
         if not self.supplies(each, call):
             return
-        owner = each.returns or owner
+        owner = owner if each.returns in ("", api.EXECUTABLE) else each.returns
         if self._is_inside_jdk(site):
             type_ = self._program.type_named(owner)
             self._copies_of(type_)
@@ -253,20 +260,20 @@ class Effects:
         each, call = self.sites[row.site]
         if not self.supplies(each, call):
             return
-        if each.returns == api.TYPE:
-            for name in (CLASS, *self._types.values()):
-                self.give(row.site, [self._unknown(call, self._program.type_named(name))])
-            return
         owner = each.returns or {
             "method": api.METHOD,
             "constructor": api.CONSTRUCTOR,
             "field": api.FIELD,
         }.get(each.sort, CLASS)
-        type_ = self._program.type_named(owner)
-        made = self._unknown(call, type_)
-        if owner != CLASS:
-            self._constraints.put(self._copies_of(type_), made)
-        self.give(row.site, [made])
+        owners = (
+            _EXECUTABLES.get(f"L{owner};", (owner,)) if owner != api.TYPE else (CLASS, *self._types.values())
+        )
+        for name in owners:
+            type_ = self._program.type_named(name)
+            made = self._unknown(call, type_)
+            if owner not in (CLASS, api.TYPE):
+                self._constraints.put(self._copies_of(type_), made)
+            self.give(row.site, [made])
 
     def _unknown(self, call: SiteCall, type_: int) -> int:
         """Returns the object of a class that a call returns if it isn't known which, made on first use."""

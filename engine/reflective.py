@@ -77,6 +77,7 @@ _TAKEN: dict[str, frozenset[Any]] = {
     api.CONSTRUCTOR: frozenset({rel.MethodAt}),
     api.FIELD: frozenset({rel.FieldAt}),
     api.COMPONENT: frozenset({rel.MethodAt}),
+    api.PARAMETER: frozenset({rel.MethodAt}),
     api.HANDLE: frozenset({rel.HandleAt, rel.MadeAt}),
     api.VAR_HANDLE: frozenset({rel.FieldAt, rel.HandleAt, rel.MadeAt}),
     api.METHOD_TYPE_CLASS: frozenset({rel.MethodTypeAt}),

@@ -15,10 +15,11 @@ CLASS, METHOD, CONSTRUCTOR, FIELD, ARRAY = (
     "java/lang/reflect/Array",
 )
 TYPE, GENERIC_TYPES = "java/lang/reflect/Type", "sun/reflect/generics/reflectiveObjects/"
-EXECUTABLE, MEMBER, COMPONENT = (
+EXECUTABLE, MEMBER, COMPONENT, PARAMETER = (
     "java/lang/reflect/Executable",
     "java/lang/reflect/Member",
     "java/lang/reflect/RecordComponent",
+    "java/lang/reflect/Parameter",
 )
 HANDLE, VAR_HANDLE, METHOD_TYPE_CLASS, HANDLES, LOOKUP = (
     "java/lang/invoke/MethodHandle",
@@ -104,7 +105,7 @@ _ANNOTATED = "java/lang/reflect/AnnotatedElement"
 _EXECUTABLES = METHOD, CONSTRUCTOR, EXECUTABLE
 _ELEMENTS = (
     *_EXECUTABLES, CLASS, FIELD, COMPONENT, _ANNOTATED, "java/lang/reflect/AccessibleObject",
-    "java/lang/reflect/Parameter", "java/lang/Package", "java/lang/Module",
+    PARAMETER, "java/lang/Package", "java/lang/Module",
 )  # fmt: skip
 
 API: tuple[Api, ...] = (
@@ -136,7 +137,10 @@ API: tuple[Api, ...] = (
     # (a component of a record stands for its accessor)
     Api(CLASS, "getRecordComponents", f"()[L{COMPONENT};", LIST_MEMBERS, 0, sort="accessor", declared=True,
         returns=COMPONENT),
-    Api(COMPONENT, "getAccessor", f"()L{METHOD};", RELATED, 0, sort="accessor", returns=METHOD),
+    Api(COMPONENT, "getAccessor", f"()L{METHOD};", RELATED, 0, sort="executable", returns=METHOD),
+    # (parameters stand for the method or constructor that has them)
+    Api(EXECUTABLE, "getParameters", f"()[L{PARAMETER};", RELATED, 0, sort="executable", returns=PARAMETER),
+    Api(PARAMETER, "getDeclaringExecutable", f"()L{EXECUTABLE};", RELATED, 0, sort="executable", returns=EXECUTABLE),
     *(
         Api(owner, name, f"()L{CLASS};", RELATED, 0, sort=sort)
         for owner, name, sort in (
@@ -145,6 +149,7 @@ API: tuple[Api, ...] = (
             (CLASS, "getEnclosingClass", "enclosing"), (CLASS, "getDeclaringClass", "declaring"),
             *((owner, "getDeclaringClass", "declaring") for owner in (METHOD, CONSTRUCTOR, FIELD, EXECUTABLE, MEMBER)),
             (METHOD, "getReturnType", "type"), (FIELD, "getType", "type"), (COMPONENT, "getType", "type"),
+            (PARAMETER, "getType", "parameters"),
             (COMPONENT, "getDeclaringRecord", "declaring"),
         )
     ),
@@ -165,6 +170,7 @@ API: tuple[Api, ...] = (
             (CLASS, "getGenericInterfaces", "[", "generic interfaces"),
             (METHOD, "getGenericReturnType", "", "generic type"), (FIELD, "getGenericType", "", "generic type"),
             (COMPONENT, "getGenericType", "", "generic type"),
+            (PARAMETER, "getParameterizedType", "", "generic parameters"),
             *((owner, "getGenericParameterTypes", "[", "generic parameters")
               for owner in (METHOD, CONSTRUCTOR, EXECUTABLE)),
             ("java/lang/reflect/ParameterizedType", "getActualTypeArguments", "[", "arguments"),
@@ -178,7 +184,7 @@ API: tuple[Api, ...] = (
     *(
         Api(owner, name, f"(){_STRING}", NAME_OF, 0, sort=sort)
         for owner, name, sort in (
-            (CLASS, "getTypeName", "type name"),
+            *((owner, "getTypeName", "type name") for owner in (CLASS, TYPE)),
             *((owner, "getName", "name")
               for owner in (CLASS, METHOD, CONSTRUCTOR, FIELD, EXECUTABLE, MEMBER, COMPONENT)),
         )

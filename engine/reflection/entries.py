@@ -146,7 +146,8 @@ def classes_of_method(
 
     classObjects(i, u) :- calls(i, "Method.getReturnType"), actual(i, 0, v), points-to(v, h), methodObject(h, m),
                           returns(m, u).   Likewise `getParameterTypes`, `getExceptionTypes` and `getDeclaringClass`;
-                          `RecordComponent.getType` and `getDeclaringRecord`, of its accessor.
+                          `RecordComponent.getType` and `getDeclaringRecord`, of its accessor; `Parameter.getType`, of all
+                          parameters of its method.
     """
     for site, found in joined(sites, methods, receiver="pointer"):
         declaring, _, descriptor = program.name_of_method(found.method)

@@ -194,7 +194,7 @@ def generic_of_method(
 
     typeObject(i, s) :- calls(i, "Method.getGenericReturnType"), actual(i, 0, v), points-to(v, h), methodObject(h, m),
                         genericReturns(m, s).   Likewise `getGenericParameterTypes`; `RecordComponent.getGenericType`, of
-                        its accessor.
+                        its accessor; `Parameter.getParameterizedType`, of all parameters of its method.
     """
     for site, found in joined(sites, methods, receiver="pointer"):
         descriptor = program.name_of_method(found.method)[2]

@@ -185,15 +185,16 @@ def listed_methods(
                 yield MethodObject(site.site, method)  # type: ignore[arg-type]
 
 
-@rule("accessor", JAVA)
-def accessor(sites: Table[RelatedCall], components: Table[MethodAt]) -> Iterator[MethodObject]:
-    """Finds the accessor of a record component, which stands for this.
+@rule("executable", JAVA)
+def executable(sites: Table[RelatedCall], parts: Table[MethodAt]) -> Iterator[MethodObject]:
+    """Finds the accessor of a record component, and the method that has a parameter: these stand for it.
 
     methodObject(h, m) :- calls(i, "RecordComponent.getAccessor"), freshi2h(i, h), actual(i, 0, v), points-to(v, hc),
-                          methodObject(hc, m).
+                          methodObject(hc, m).   Likewise `Parameter.getDeclaringExecutable`, and `Method.getParameters`
+                          the other way.
     """
-    for site, found in joined(sites, components, receiver="pointer"):
-        if site.sort == "accessor":
+    for site, found in joined(sites, parts, receiver="pointer"):
+        if site.sort == "executable":
             yield MethodObject(site.site, found.method)
 
 

@@ -18,7 +18,7 @@ _POINTS_TO = (
     *_JAVA, "classObjects", "calls.clinit", "P-ForName", "relatedClass", "classesOfMethod", "classesOfField",
     "genericOfClass", "genericOfMethod", "genericOfField", "partOfType", "classOfType",
     "unknownRelated", "newArray", "unknownArray", "memberCandidate", "constructorTypes", "methodObject",
-    "listedMethods", "accessor", "listedFields", "unknownListed", "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
+    "listedMethods", "executable", "listedFields", "unknownListed", "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
     "handleCandidate", "handleObject", "P-Lookup", "unreflect", "unreflectField", "unreflectVarHandle", "P-Unreflect",
     "methodType", "nameOfClass", "nameOfMember", "unknownName",
 )  # fmt: skip

@@ -13,6 +13,7 @@ from engine.reflection.relations import (
     MethodAt,
     NameCall,
     TextObject,
+    TypeAt,
     UnknownAt,
     UnknownText,
 )
@@ -54,15 +55,15 @@ def name_of_member(
 
 @rule("unknownName", JAVA)
 def unknown_name(
-    sites: Table[NameCall], operands: Table[UnknownAt], classes: Table[ClassAt], program: Program
-) -> Iterator[UnknownText]:
-    """Returns a text of which nothing is known for an unknown class or member, and for a class that has no name to be found by.
+    sites: Table[NameCall], operands: Table[UnknownAt], types: Table[TypeAt], classes: Table[ClassAt], program: Program
+) -> Iterator[UnknownText]:  # fmt: skip
+    """Returns a text of which nothing is known for an unknown class or member, and for what has no name to be found by.
 
     String s = c.getName()    c^u ∈ pt(c)
     -------------------------------------
                  o ∈ pt(s), o no constant
     """
-    for site in having(sites, operands, receiver="pointer"):
+    for site in (*having(sites, operands, receiver="pointer"), *having(sites, types, receiver="pointer")):
         yield UnknownText(site.site, site.receiver)
     for site, found in joined(sites, classes, receiver="pointer"):
         if not _known_name(program, site, found.type):

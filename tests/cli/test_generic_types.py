@@ -31,7 +31,7 @@ public class Main {
         ParameterizedType returned = (ParameterizedType) several.getGenericReturnType();
         Type variable = returned.getActualTypeArguments()[0];
         ((Class<?>) ((TypeVariable<?>) variable).getBounds()[0]).newInstance();
-        Type parameter = several.getParameters()[0].getParameterizedType();
+        Type parameter = several.getAnnotatedParameterTypes()[0].getType();
         ((Class<?>) ((ParameterizedType) parameter).getActualTypeArguments()[0]).newInstance();
         Type unknown = Class.forName(arguments[0]).getGenericSuperclass();
         ((Class<?>) ((ParameterizedType) unknown).getActualTypeArguments()[0]).newInstance();
