@@ -49,13 +49,13 @@ class Bounded:
         """Returns whether the rules are shown all classes that a call of getClass returns."""
         return site not in self.objects or self.shown.issuperset(self.objects[site].tolist())
 
-    def show(self, own: Int32) -> bool:
-        """Chooses the classes that the rules are shown, given those of the application (`own`); returns whether that is all there is."""
-        few = self.classes()
+    def show(self, few: set[int] | None, own: Int32) -> bool:
+        """Chooses what the rules are shown: these few `classes`, and those of the application (`own`); returns whether that is all."""
+        everything = self.all_classes()
         self.shown = few or set()
-        if few is None or self.others < 0:
+        if few != everything and (few is None or self.others < 0):
             self.shown = self.shown | self._own_classes(own)
-        return few is not None and self.shown == self.all_classes()
+        return few is not None and self.shown == everything
 
     def classes(self) -> set[int] | None:
         """Returns the constants, and what calls of getClass return that return few enough; None if these, with the members, are too many."""

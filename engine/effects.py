@@ -23,10 +23,8 @@ from engine.reflection.names import class_of_descriptor
 from engine.sites import REFLECTION
 
 _CLASS = f"L{CLASS};"
-# What fields of the JDK's member objects may refer to, by their descriptors.
-_EXECUTABLES = {
-    f"L{api.METHOD};": (api.METHOD,), f"L{api.EXECUTABLE};": (api.METHOD, api.CONSTRUCTOR),
-}  # fmt: skip
+# The classes of the objects of a class of methods, or of constructors.
+_EXECUTABLES = {api.METHOD: (api.METHOD,), api.EXECUTABLE: (api.METHOD, api.CONSTRUCTOR)}
 INVOCATION_TARGET = "java/lang/reflect/InvocationTargetException"
 
 
@@ -52,8 +50,6 @@ class Effects:
         self._lists: dict[int, int] = {}
         self._unknown_classes: dict[str, int] = {}  # by descriptor, the pointer to what it describes
         self._copies: dict[int, int] = {}  # by class of member objects, the pointer to them all
-        # By the name of a type, whether code outside the JDK has objects of it.
-        self._implemented: dict[str, bool] = {}
         self.by_head: dict[type, Callable[[Any], None]] = {
             rel.ClassObject: self._return_class,
             rel.InitialisedBy: self._initialise,
@@ -109,9 +105,10 @@ class Effects:
                     constraints.add(schema.Store, NONE, NONE, kept, field, copies)
                 elif descriptor in (_CLASS, f"[{_CLASS}"):
                     constraints.add(schema.Store, NONE, NONE, self._unknown_class(descriptor), field, copies)
-                for owner in _EXECUTABLES.get(descriptor, ()) if name != "root" else ():
-                    executables = self._copies_of(self._program.type_named(owner))
-                    constraints.add(schema.Store, NONE, NONE, executables, field, copies)
+                else:
+                    for owner in _EXECUTABLES.get(descriptor[1:-1], ()):
+                        executables = self._copies_of(self._program.type_named(owner))
+                        constraints.add(schema.Store, NONE, NONE, executables, field, copies)
             store_texts(constraints, type_, copies)
         return self._copies[type_]
 
@@ -141,11 +138,8 @@ class Effects:
 
     def _is_implemented_outside(self, class_name: str) -> bool:
         """Returns whether code outside the JDK has objects of a type."""
-        if class_name not in self._implemented:
-            below = self._program.concrete_subtypes_of(self._program.type_named(class_name))
-            outside = (each for each in below if not self._program.flags_of_type(each) & JDK)
-            self._implemented[class_name] = next(outside, NONE) >= 0
-        return self._implemented[class_name]
+        below = self._program.concrete_subtypes_of(self._program.type_named(class_name))
+        return not all(self._program.flags_of_type(each) & JDK for each in below)
 
     def give(self, site: int, objects: Iterable[int]) -> None:
         """Has a site return objects, in an array if it lists them."""
@@ -246,12 +240,9 @@ class Effects:
             constraints.put(base, constraints.generic(type_))
             for field in program.fields_of(type_):
                 descriptor = program.name_of_field(field)[2]
-                source, wanted = (
-                    array if descriptor[0] == "[" else referred,
-                    class_of_descriptor(program, descriptor),
-                )
+                wanted = class_of_descriptor(program, descriptor)
                 if wanted >= 0:
-                    kept = constraints.fresh()
+                    kept, source = constraints.fresh(), array if descriptor[0] == "[" else referred
                     constraints.add(schema.Cast, NONE, NONE, source, wanted, kept)
                     constraints.add(schema.Store, NONE, NONE, kept, field, base)
         return names
@@ -265,13 +256,11 @@ class Effects:
             "constructor": api.CONSTRUCTOR,
             "field": api.FIELD,
         }.get(each.sort, CLASS)
-        owners = (
-            _EXECUTABLES.get(f"L{owner};", (owner,)) if owner != api.TYPE else (CLASS, *self._types.values())
-        )
-        for name in owners:
+        of_types = (CLASS, *self._types.values()) if owner == api.TYPE else ()
+        for name in of_types or _EXECUTABLES.get(owner, (owner,)):
             type_ = self._program.type_named(name)
             made = self._unknown(call, type_)
-            if owner not in (CLASS, api.TYPE):
+            if not of_types and owner != CLASS:
                 self._constraints.put(self._copies_of(type_), made)
             self.give(row.site, [made])
 

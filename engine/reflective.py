@@ -698,9 +698,10 @@ class Reflection:
         for operand in sorted(self._grown):
             at: Any = operand
             each = self._bounded[operand]
-            complete = each.show(own)
+            few = each.classes()
+            complete = each.show(few, own)
             rows[rel.ClassAt] += self._fresh_classes(operand, each.shown)
-            for member in each.members if each.classes() is not None else ():
+            for member in each.members if few is not None else ():
                 rows[type(member)].append(member)
             if not complete:
                 rows[rel.UnknownAt].append(rel.UnknownAt(at, nothing))

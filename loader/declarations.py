@@ -61,12 +61,9 @@ class Declarations:
 
     def exceptions_of(self, method: int) -> list[int]:
         """Returns the exceptions that `method` declares, of those that are there."""
-        methods = self._linkage.methods
-        methods.enter()
-        which, row = int(methods.part.view[method]), int(methods.row.view[method])
-        if which < 0:
+        part, row = self._locate(method)
+        if part is None:
             return []
-        part = self._parts[which]
         at = part.unit.method_exceptions_at
         names = part.type_names(part.unit.method_exceptions[at[row] : at[row + 1]])
         return defined(self._linkage.types, names)
@@ -81,13 +78,15 @@ class Declarations:
 
     def generic_of_method(self, method: int) -> str:
         """Returns the generic signature that the class file gives a method, "" for none."""
+        part, row = self._locate(method)
+        return "" if part is None else part.text_or_empty(int(part.unit.method_generic[row]))
+
+    def _locate(self, method: int) -> tuple[Part | None, int]:
+        """Returns the part and the row of a method, None for the part of one that no class file declares."""
         methods = self._linkage.methods
         methods.enter()
         which, row = int(methods.part.view[method]), int(methods.row.view[method])
-        if which < 0:
-            return ""
-        part = self._parts[which]
-        return part.text_or_empty(int(part.unit.method_generic[row]))
+        return (self._parts[which] if which >= 0 else None), row
 
     @property
     def diagnostics(self) -> list[Diagnostic]:

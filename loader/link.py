@@ -351,8 +351,7 @@ class LinkedProgram:
         if number < 0:
             return ""
         part, row = self._classes.locate(number)
-        text = int(part.unit.class_source[row])
-        return part.text.one(text) if text >= 0 else ""
+        return part.text_or_empty(int(part.unit.class_source[row]))
 
     def is_missing(self, type_: int) -> bool:
         """Returns whether no class file defines `type_`."""

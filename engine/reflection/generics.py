@@ -22,11 +22,11 @@ from engine.rules import Table, joined, rule
 
 _OBJECT = "Ljava/lang/Object;"
 # Interfaces of `java.lang.reflect` that types implement which are no classes, by how their signatures begin.
-INTERFACE_OF = {
+_INTERFACE_OF = {
     "L": "ParameterizedType", "[": "GenericArrayType", "T": "TypeVariable", "*": "WildcardType", "+": "WildcardType",
     "-": "WildcardType",
 }  # fmt: skip
-INTERFACES = tuple(dict.fromkeys(INTERFACE_OF.values()))
+INTERFACES = tuple(dict.fromkeys(_INTERFACE_OF.values()))
 
 
 def is_class(signature: str) -> bool:
@@ -40,10 +40,10 @@ def is_class(signature: str) -> bool:
 
 def interface_of(signature: str) -> str:
     """Returns the interface of `java.lang.reflect` that a type implements which is no class."""
-    return INTERFACE_OF[signature[0]]
+    return _INTERFACE_OF[signature[0]]
 
 
-def end_of(text: str, at: int) -> int:
+def _end_of(text: str, at: int) -> int:
     """Returns where the type signature ends that begins at a place of a text. Raises ValueError if it is malformed."""
     while text[at : at + 1] in ("[", "+", "-"):
         at += 1
@@ -70,7 +70,7 @@ def listed(text: str) -> list[str]:
     found, at = [], 0
     try:
         while at < len(text):
-            end = end_of(text, at)
+            end = _end_of(text, at)
             found.append(text[at:end])
             at = end
     except ValueError:

@@ -57,7 +57,9 @@ def test_what_is_malformed_has_no_types(text: str) -> None:
 
 @given(st.text("<>;.[*+-LTIp/"))
 def test_no_text_stops_the_analysis(text: str) -> None:
-    for each in (*listed(text), *listed(without_parameters(text))):
-        is_class(each)
+    types = listed(text)
+    assert "".join(types) in ("", text)
+    for each in (*types, *listed(without_parameters(text))):
+        assert is_class(each) or each[0] in "LT[*+-"
         if each.startswith("L"):
-            parameterized(each)
+            assert parameterized(each).raw.startswith("L")
