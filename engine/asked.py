@@ -1,8 +1,8 @@
-"""Answers to a question about each of many ids."""
+"""Answers to questions about each of many ids."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,24 @@ class Asked:
         last = int(ids.max(initial=NONE))
         if last + 1 >= self._mask.size:
             self._mask = np.concatenate((self._mask, np.full(last + 1, NONE, np.int8)))
-        for each in set(ids[self._mask[ids + 1] < 0].tolist()):
+        unknown = ids[self._mask[ids + 1] < 0]
+        for each in np.unique(unknown).tolist() if unknown.size else ():
             self._mask[each + 1] = self.one(each)
         mask: NDArray[np.bool_] = self._mask[ids + 1] > 0
         return mask
+
+
+class Among:
+    """Whether ids, -1 like any other, are among some that are known from the start."""
+
+    def __init__(self, ids: Iterable[int]) -> None:
+        known = np.array(list(ids), np.int32)
+        self._mask = np.zeros(
+            int(known.max(initial=NONE)) + 3, np.bool_
+        )  # by id, from -1 on; the last is of none
+        self._mask[known + 1] = True
+
+    def many(self, ids: Int32) -> NDArray[np.bool_]:
+        """Returns which ids are."""
+        found: NDArray[np.bool_] = self._mask[np.minimum(ids, self._mask.size - 2) + 1]
+        return found

@@ -9,11 +9,9 @@ anything for its name.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from cypher.schema import NONE, Int32
 
@@ -32,14 +30,39 @@ class Bounded:
     in_all: int = sys.maxsize
     others: int = NONE  # the operand that takes all classes if there are more
     constants: set[int] = field(default_factory=set)
-    objects: dict[int, Int32] = field(default_factory=dict)  # classes, by call of getClass
+    objects: dict[int, Int32] = field(default_factory=dict)  # classes, each once, by call of getClass
     members: dict[Any, None] = field(default_factory=dict)  # (rows that say which come)
     shown: set[int] = field(default_factory=set)  # of the classes, those that the rules are shown
+    own: set[int] = field(
+        default_factory=set
+    )  # of the classes, those of the application; not all, if too many
 
     @property
     def takes_constants(self) -> bool:
         """Whether constants come in at once: nothing bounds how many there are."""
         return self.in_all == sys.maxsize
+
+    def take_constants(self, classes: Iterable[int], own: Collection[int]) -> None:
+        """Takes constants, of which these are of the application."""
+        self.constants.update(classes)
+        self._take_own(own)
+
+    def take_objects(self, site: int, classes: Int32, own: Collection[int]) -> bool:
+        """Takes all classes that a call of getClass returns, of which these are of the application; returns whether any is new."""
+        known = self.objects.get(site)
+        if known is not None and known.size == classes.size:
+            return False
+        self.objects[site] = classes
+        self._take_own(own)
+        return True
+
+    def _take_own(self, own: Collection[int]) -> None:
+        if len(self.own) <= self._most_own:
+            self.own.update(own)
+
+    @property
+    def _most_own(self) -> int:
+        return min(self.in_all, LISTED_IN_ALL)
 
     def takes(self, site: int) -> bool:
         """Returns whether a call of getClass returns few enough classes."""
@@ -47,27 +70,27 @@ class Bounded:
 
     def tells(self, site: int) -> bool:
         """Returns whether the rules are shown all classes that a call of getClass returns."""
-        return site not in self.objects or self.shown.issuperset(self.objects[site].tolist())
+        return site not in self.objects or self._shows(self.objects[site])
 
-    def show(self, few: set[int] | None, own: Int32) -> bool:
-        """Chooses what the rules are shown: these few `classes`, and those of the application (`own`); returns whether that is all."""
-        everything = self.all_classes()
+    def show(self, few: set[int] | None) -> bool:
+        """Chooses what the rules are shown: these few `classes`, and those of the application, if not too many; returns whether that is all."""
         self.shown = few or set()
-        if few != everything and (few is None or self.others < 0):
-            self.shown = self.shown | self._own_classes(own)
-        return few is not None and self.shown == everything
+        if few is not None and self._shows_everything():
+            return True
+        if (few is None or self.others < 0) and len(self.own) <= self._most_own:
+            self.shown = self.shown | self.own
+        return few is not None and self._shows_everything()
+
+    def _shows_everything(self) -> bool:
+        return all(map(self._shows, self.objects.values()))
+
+    def _shows(self, classes: Int32) -> bool:
+        return classes.size <= len(self.shown) and self.shown.issuperset(classes.tolist())
 
     def classes(self) -> set[int] | None:
         """Returns the constants, and what calls of getClass return that return few enough; None if these, with the members, are too many."""
         found = self._classes(filter(self.takes, self.objects))
         return found if len(found) + len(self.members) <= self.in_all else None
-
-    def _own_classes(self, own: Int32) -> set[int]:
-        """Returns of all classes those of the application (`own`); none if these are too many."""
-        listed = np.concatenate((np.empty(0, np.int32), *self.objects.values()))
-        found = np.unique(listed[np.isin(listed, own, kind="table")]).tolist()
-        shown = self.constants.intersection(own.tolist()).union(found)
-        return shown if len(shown) <= min(self.in_all, LISTED_IN_ALL) else set()
 
     def all_classes(self) -> set[int]:
         """Returns the constants, and what calls of getClass return, few or many."""

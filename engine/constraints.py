@@ -251,7 +251,10 @@ class Constraints:
     # --- batches
     def synchronise(self) -> None:
         """Tells the solver of the types and methods that the program has named since."""
-        types, methods = self.on_rows(*self.program.new_rows())
+        types, methods = self.program.new_rows()
+        if types.superclass.size == methods.parameters.size == 0:
+            return
+        types, methods = self.on_rows(types, methods)
         self._types = types.first + types.superclass.size
         if not self.precision.filter_array_stores:
             types = types._replace(element=np.full_like(types.element, NONE))

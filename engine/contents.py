@@ -10,7 +10,7 @@ one may, it is `open`: what is taken out of it then comes from the bodies of its
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,7 @@ from cypher import schema
 from cypher.program import ACC_STATIC
 from cypher.schema import NONE, STATIC, Facts, Int32, Rows
 from engine import heap
+from engine.asked import Among, Asked
 from engine.layout import reference_fields
 from engine.models import SiteCall, calls_at
 from engine.solver import int32
@@ -145,13 +146,6 @@ def _changes(does: Operation | None) -> bool:
     return does is not None and bool(does.puts or does.copies >= 0 or does.opens or does.view)
 
 
-def _each(holds: Callable[[int], object], ids: Int32) -> NDArray[np.bool_]:
-    """Returns of which ids something holds; it is asked once of each that there is."""
-    distinct, inverse = np.unique(ids, return_inverse=True)
-    found: NDArray[np.bool_] = np.array([bool(holds(each)) for each in distinct.tolist()], bool)[inverse]
-    return found
-
-
 class Contents:
     """The collections of a program, and the calls of their methods."""
 
@@ -167,9 +161,14 @@ class Contents:
         # Variables of collections that are open, and of those of which a view was taken.
         self._open = constraints.fresh()
         self._viewed = {name: constraints.fresh() for name in _VIEWS}
-        self._writers = {view: self._signatures(*changed) for view, changed in _VIEWS.items()}
+        self._writers = {view: Among(self._signatures(*changed)) for view, changed in _VIEWS.items()}
         self._mark = NONE
         self._kinds: dict[int, str] = {}
+        self._is_of_kind = Asked(lambda type_: bool(self._kind_of(type_)))
+        self._is_told = Asked(lambda type_: self._program.name_of_type(type_) in TOLD)
+        self._is_by_jdk = Asked(self._is_of_jdk)
+        self._is_jdk_type = Asked(self._confined.is_of_jdk)
+        self._operates = Asked(lambda method: self._operation_of(method) is not None)
         self._operations: dict[int, Operation | None] = {}
         self._returned: dict[int, tuple[int, int, int, int]] = {}  # by the pointer of the mark at a call
         self._iterators: dict[int, SiteCall] = {}  # by the pointer to what the bodies return
@@ -183,8 +182,8 @@ class Contents:
     # --- objects
     def enter_objects(self, types: Int32, methods: Int32, objects: Int32, single: NDArray[np.bool_]) -> None:
         """Has what was allocated be open, unless it is a collection of the program's own code."""
-        among = _each(self._kind_of, types)
-        told = single & _each(self._is_told, types) & ~_each(self._is_of_jdk, methods)
+        among = self._is_of_kind.many(types)
+        told = single & self._is_told.many(types) & ~self._is_by_jdk.many(methods)
         listed = np.unique(objects[among & ~told])
         if listed.size:
             self._constraints.solver.new(np.full(listed.size, self._open, np.int32), listed)
@@ -193,9 +192,6 @@ class Contents:
         """Has an object that no instruction allocates be open."""
         if self._kind_of(type_):
             self._constraints.put(self._open, obj)
-
-    def _is_told(self, type_: int) -> bool:
-        return self._program.name_of_type(type_) in TOLD
 
     def _kind_of(self, type_: int) -> str:
         """Returns the one of KINDS that a type is, "" if it is none."""
@@ -211,25 +207,21 @@ class Contents:
         return declaring < 0 or self._confined.is_of_jdk(declaring)
 
     # --- calls
-    def _signatures(self, owner: str, names: Collection[str]) -> Int32:
+    def _signatures(self, owner: str, names: Collection[str]) -> Iterator[int]:
         """Returns the signatures of methods of an interface."""
         type_ = self._program.type_named(owner)
         methods = self._program.methods_of(type_) if type_ >= 0 else ()
-        return int32(
-            self._program.signature_of(each)
-            for each in methods
-            if self._program.name_of_method(each)[1] in names
-        )
+        named = (each for each in methods if self._program.name_of_method(each)[1] in names)
+        return map(self._program.signature_of, named)
 
     @cached_property
-    def _changing(self) -> Int32:
+    def _changing(self) -> Among:
         """The signatures of methods that may put something into a collection."""
         types = {self._program.type_named(each) for each in TOLD} - {NONE}
         above = {each for type_ in types for each in self._program.supertypes_of(type_)}
         methods = [method for each in sorted(above) for method in self._program.methods_of(each)]
-        return int32(
-            self._program.signature_of(each) for each in methods if _changes(self._operation_of(each))
-        )
+        changing = (each for each in methods if _changes(self._operation_of(each)))
+        return Among(map(self._program.signature_of, changing))
 
     def _operation_of(self, callee: int) -> Operation | None:
         if callee < 0:
@@ -246,21 +238,18 @@ class Contents:
         if self._mark == NONE:
             self._start()
         invoke = facts[schema.Invoke]
-        known = {each: self._operation_of(each) for each in np.unique(invoke.callee).tolist()}
         self._note_writers(invoke)
-        concerned = [each for each, does in known.items() if does]
-        mask = np.isin(invoke.callee, np.array(concerned, np.int32))
+        mask = self._operates.many(invoke.callee)
         if not bytecode:
-            mask |= np.isin(invoke.signature, self._changing)
+            mask |= self._changing.many(invoke.signature)
         places = np.flatnonzero(mask)
-        inside = {each: self._is_of_jdk(each) for each in np.unique(invoke.method[places]).tolist()}
         for place, call in zip(places.tolist(), calls_at(facts, places), strict=True):
-            does, receiver = known[int(invoke.callee[place])], call.argument(0)
+            does, receiver = self._operation_of(int(invoke.callee[place])), call.argument(0)
             if receiver < 0 or invoke.kind[place] == STATIC:
                 continue
             if does is None or not bytecode:
                 self._open_receiver(call)
-            elif inside[call.method]:
+            elif self._is_by_jdk.one(call.method):
                 self._enter_from_jdk(call, does, int(invoke.callee[place]))
             else:
                 results[place] = self._enter(call, does)
@@ -276,7 +265,7 @@ class Contents:
     def _note_writers(self, invoke: Rows) -> None:
         """Has collections be open of which a view was taken, once something changes such views."""
         for view, signatures in list(self._writers.items()):
-            declared = np.unique(invoke.declared[np.isin(invoke.signature, signatures)]).tolist()
+            declared = dict.fromkeys(invoke.declared[signatures.many(invoke.signature)].tolist())
             owner = self._program.type_named(_VIEWS[view][0])
             if any(each < 0 or owner in self._program.supertypes_of(each) for each in declared):
                 del self._writers[view]
@@ -347,8 +336,8 @@ class Contents:
         came = dict.fromkeys(pointers.tolist())
         for found in filter(None, (self._returned.pop(each, None) for each in came)):
             self._constraints.add(schema.Assign, *found)
-        walking = np.isin(pointers, np.array([each for each in came if each in self._iterators], np.int32))
-        if walking.any():
+        if not self._iterators.keys().isdisjoint(came):
+            walking = np.isin(pointers, int32(each for each in came if each in self._iterators))
             pointers, objects = pointers[walking], objects[walking]
             self._enter_iterators(pointers, objects, self._constraints.solver.types_of(objects))
 
@@ -358,7 +347,7 @@ class Contents:
         With more than MOST_ITERATORS types, a call returns all as they are.
         """
         constraints = self._constraints
-        other = ~_each(self._confined.is_of_jdk, types)
+        other = ~self._is_jdk_type.many(types)
         for pointer, obj in zip(returned[other].tolist(), objects[other].tolist(), strict=True):
             constraints.put(self._iterators[pointer].result, obj)
         came: dict[int, dict[int, None]] = defaultdict(dict)

@@ -17,6 +17,7 @@ from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, INTERFACE, JDK, NATIVE, UNREADABLE, MethodRows, TypeRows
 from cypher.schema import NONE, SPECIAL, VIRTUAL, Facts, Int32
 from engine import heap
+from engine.asked import Asked
 from engine.constraints import (
     CLASS,
     MADE_ARRAYS,
@@ -427,6 +428,7 @@ class Models:
         program = constraints.program
         self._unknown = UnknownObjects(constraints)
         self._sites: dict[int, SiteModel] = {}
+        self._at_sites = Asked(self._sites.__contains__)
         for model in SITE_MODELS:
             if whole or not model.outside:
                 self.on_site(model)
@@ -470,7 +472,7 @@ class Models:
         """Applies the site models to a batch; returns the sites whose results they supply."""
         invoke, constraints = facts[schema.Invoke], self._constraints
         getting = np.flatnonzero(invoke.callee == self._get_class)
-        modelled = np.flatnonzero(np.isin(invoke.callee, np.fromiter(self._sites, np.int32)))
+        modelled = np.flatnonzero(self._at_sites.many(invoke.callee))
         outside = np.array([self._sites[each].outside for each in invoke.callee[modelled].tolist()], bool)
         modelled = modelled[~outside | ~constraints.confined.covers(invoke.method[modelled])]
         calls = calls_at(facts, modelled)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from cypher import schema
 from cypher.program import ACC_STATIC, APPLICATION
 from cypher.schema import NONE, VIRTUAL, Facts, Int32, Rows
 from engine import heap
+from engine.asked import Among, Asked
 from engine.bounded import ASCENDED, LISTED, LISTED_IN_ALL, NAMED, NAMED_IN_ALL, Bounded
 from engine.constraints import CLASS, MADE_ARRAYS, STRING, Constraints
 from engine.effects import Effects
@@ -138,6 +138,10 @@ class Reflection:
         self._classes_at: dict[int, set[int]] = defaultdict(set)
         # By call of getClass: how many objects it asks, and their types.
         self._classes: dict[int, tuple[int, Int32]] = {}
+        self._own: dict[int, list[int]] = defaultdict(list)  # of these types, those of the application
+        self._is_own = Asked(
+            lambda type_: type_ >= 0 and bool(self._program.flags_of_type(type_) & APPLICATION)
+        )
         self._asks_standing: set[int] = set()  # of these, the ones that ask arrays that stand for others
         self._takes: dict[int, frozenset[Any]] = {}  # by operand, what the rules are to see of it
         # By operand in the JDK's code, what stands for it outside, and the variables that this gets its objects from.
@@ -153,6 +157,7 @@ class Reflection:
         self._fresh_watches: list[int] = []
         self._linking: list[int] = []
         self._api = {method: each for each in API for method in self._methods(each)}
+        self._is_reflective, self._stands_for = Among(self._api), Among(filter(self._is_final, self._api))
         load = next((method for method, each in self._api.items() if each.owner == LOADER), NONE)
         self._load_signature = self._program.signature_of(load) if load >= 0 else NONE
         self._loader = self._program.type_named(LOADER)
@@ -180,17 +185,12 @@ class Reflection:
 
     def is_api(self, callees: Int32) -> NDArray[np.bool_]:
         """Returns which methods are final ones of the reflective API, which the rules stand for."""
-        return np.isin(callees, self._final)
+        return self._stands_for.many(callees)
 
-    @cached_property
-    def _final(self) -> Int32:
-        """The final methods of the reflective API that have an effect in this mode."""
-        methods = (
-            method
-            for method, each in self._api.items()
-            if each.owner not in (LOADER, api.ARRAY, *api.UNSAFES) and self.counts(each)
-        )
-        return np.fromiter(methods, np.int32)
+    def _is_final(self, method: int) -> bool:
+        """Returns whether a method is a final one of the reflective API that has an effect in this mode."""
+        each = self._api[method]
+        return each.owner not in (LOADER, api.ARRAY, *api.UNSAFES) and self.counts(each)
 
     # --- finding sites
     def on_sites(self, facts: Facts) -> Int32:
@@ -201,7 +201,7 @@ class Reflection:
     def _enter_reflective(self, facts: Facts) -> list[int]:
         """Enters the reflective calls of a batch; returns the sites whose results the rules supply."""
         invoke = facts[schema.Invoke]
-        mask = np.isin(invoke.callee, np.fromiter(self._api, np.int32))
+        mask = self._is_reflective.many(invoke.callee)
         if self._load_signature >= 0:
             mask |= (invoke.signature == self._load_signature) & (invoke.kind == VIRTUAL)
         found = np.flatnonzero(mask)
@@ -603,7 +603,8 @@ class Reflection:
         if not self._is_taken(rel.ClassAt, operand):
             return
         if operand in self._bounded and not self._bounded[operand].takes_constants:
-            self._bounded[operand].constants.update(types)
+            constants = list(types)
+            self._bounded[operand].take_constants(constants, list(filter(self._is_own.one, constants)))
             self._grown.add(operand)
             return
         expected, known = self._expected.get(operand, NONE), self._classes_at[operand]
@@ -657,8 +658,8 @@ class Reflection:
                     listed, shown = types[value], self._shown.get((operand, value), 0)
                     self._symbolic[operand][value] = True
                     if operand in self._bounded:
-                        self._bounded[operand].objects[value] = listed
-                        self._grown.add(operand)
+                        if self._bounded[operand].take_objects(value, listed, self._own[value]):
+                            self._grown.add(operand)
                     elif shown < listed.size:
                         self._shown[operand, value] = listed.size
                         arriving[operand].append(listed[shown:])
@@ -694,12 +695,11 @@ class Reflection:
         """
         nothing: Any = NONE
         rows: dict[type, list[Any]] = defaultdict(list)
-        own = self._own_classes()
         for operand in sorted(self._grown):
             at: Any = operand
             each = self._bounded[operand]
             few = each.classes()
-            complete = each.show(few, own)
+            complete = each.show(few)
             rows[rel.ClassAt] += self._fresh_classes(operand, each.shown)
             for member in each.members if few is not None else ():
                 rows[type(member)].append(member)
@@ -709,14 +709,6 @@ class Reflection:
                     rows[rel.ClassAt] += self._fresh_classes(each.others, each.all_classes())
         self._grown.clear()
         return self.rules.add(rows)
-
-    def _own_classes(self) -> Int32:
-        """Returns the application's classes among those that calls of getClass return and the constants at bounded operands."""
-        objects = (types for _, types in self._classes.values())
-        met = set(np.unique(np.concatenate((np.empty(0, np.int32), *objects))).tolist())
-        met.update(*(each.constants for each in self._bounded.values()))
-        own = [each for each in met if each >= 0 and self._program.flags_of_type(each) & APPLICATION]
-        return np.array(own, np.int32)
 
     def _fresh_classes(self, operand: Any, found: set[int]) -> list[rel.ClassAt]:
         """Returns the rows for classes that the rules were not yet shown at an operand."""
@@ -740,8 +732,10 @@ class Reflection:
         if objects.size > known:
             met = np.bincount(solver.types_of(objects))
             met[types] = 0
-            types = np.concatenate((types, np.flatnonzero(met).astype(np.int32)))
+            fresh = np.flatnonzero(met).astype(np.int32)
+            types = np.concatenate((types, fresh))
             self._classes[site] = objects.size, types
+            self._own[site].extend(fresh[self._is_own.many(fresh)].tolist())
             if np.isin(objects, self._effects.standing).any():
                 self._asks_standing.add(site)
         return types

@@ -28,6 +28,7 @@ class Index(NamedTuple):
     first_loading: Array  # by field: the definitions by a load of it
     next_asking: Array  # of both
     first_store: Array  # by field
+    passed: Array  # by field: the search that went on from it last
     next_store: Array
     stored: Array
     first_argument: Array  # by site
@@ -51,8 +52,8 @@ class Index(NamedTuple):
     fill: Array  # see the counters below
 
 
-# The counters of `fill`: rows of each kind, and how often rows were added.
-DEFINITIONS, STORES, ARGUMENTS, CALLEES, CALLERS, ROUND = range(6)
+# The counters of `fill`: rows of each kind, then how often rows were added, and searched.
+DEFINITIONS, STORES, ARGUMENTS, CALLEES, CALLERS, ROUND, SEARCHES = range(7)
 # The columns of rows of each kind; then those that go by pointers, fields, sites and methods.
 COLUMNS = (
     ("next_definition", "defined", "kind", "definition", "next_asking"),
@@ -61,7 +62,7 @@ COLUMNS = (
     ("next_callee", "callee"),
     ("next_caller", "caller"),
     ("first_definition", "owner", "outside", "touched"),
-    ("first_loading", "first_store"),
+    ("first_loading", "first_store", "passed"),
     ("first_asking", "first_argument", "first_callee", "callees", "cut"),
     ("first_caller", "callers", "variable", "parameters"),
 )
@@ -110,7 +111,7 @@ def new_seen(rows: int) -> Seen:
 def no_index() -> Index:
     """Returns one without rows."""
     columns = [np.zeros(0, np.int32) for _ in Index._fields]
-    return Index(*columns)._replace(fill=np.zeros(ROUND + 1, np.int64))
+    return Index(*columns)._replace(fill=np.zeros(SEARCHES + 1, np.int64))
 
 
 def none_added() -> Added:

@@ -16,6 +16,7 @@ from engine.kernel.index import (
     OUTSIDE,
     RESULT,
     ROUND,
+    SEARCHES,
     STORES,
     Added,
     Index,
@@ -192,12 +193,15 @@ def take_definitions(index: Index, states: Seen, found: Seen, row: int) -> int:
         if kind == COPY:
             add(states, value, first, second, third)
         elif kind == FIELD:
-            steps -= 1
             store = index.first_store[value]
+            if store == 0:
+                steps -= 1
+            if index.passed[value] == index.fill[SEARCHES]:
+                continue
+            index.passed[value] = index.fill[SEARCHES]
             while store > 0:
                 add(states, index.stored[store - 1], -1, -1, -1)
                 store = index.next_store[store - 1]
-                steps += 1
         elif kind == RESULT and not index.cut[value]:
             if index.callees[value] > MOST_CALLEES:
                 note(found, OTHER, -1)
@@ -258,6 +262,7 @@ def search(index: Index, states: Seen, found: Seen, operand: int, everywhere: bo
     """
     for seen in (states, found):
         clear(seen)
+    index.fill[SEARCHES] += 1
     add(states, operand, -1, -1, -1)
     row = 0
     last = np.int64(1)  # where the states end that are so many steps away
