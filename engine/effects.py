@@ -130,10 +130,12 @@ class Effects:
         """Returns whether the rules alone say what a call returns.
 
         What the JDK's code does with java.lang.invoke it does by bodies; handles are followed over direct flow. Code
-        outside the JDK may have generic types of its own.
+        outside the JDK may have generic types of its own, and descriptions of beans.
         """
         if api.TYPE in (each.owner, each.returns):
             return bool(self._types) and not self._is_implemented_outside(each.owner)
+        if each.owner in api.DESCRIPTORS:
+            return each.cut and not self._is_implemented_outside(each.owner)
         return each.cut and not (each.owner in api.LINKING and self._confined.covers_one(call.method))
 
     def _is_implemented_outside(self, class_name: str) -> bool:
@@ -193,7 +195,7 @@ class Effects:
     def _return_member(self, site: int, sort: str, member: int, owner: str, kind: int) -> None:
         """Returns a member object; one that the JDK's code finds is followed over direct flow only."""
         each, call = self.sites[site]
-        if not self.supplies(each, call):
+        if not self.supplies(each, call) and each.owner not in api.DESCRIPTORS:
             return
         owner = owner if each.returns in ("", api.EXECUTABLE) else each.returns
         if self._is_inside_jdk(site):

@@ -128,6 +128,12 @@ MODELS: tuple[Model, ...] = (
         "AnnotationValues AnnotatedMembers AnnotationInherited AnnotationsListed",
     ),
     Model(
+        "beans",
+        "descriptions of properties return the methods that are named for those of beans, of any that the program has described",
+        "JavaBeans 1.01, 7 and 8; java.beans.Introspector",
+        "BeanProperties BeanPropertiesOfOwn",
+    ),
+    Model(
         "enums",
         "valueOf, EnumSet and EnumMap have the enum list its constants",
         "JLS 8.9",

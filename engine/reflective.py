@@ -35,6 +35,8 @@ from engine.specified import Specified
 
 LOADER = "java/lang/ClassLoader"
 ANNOTATION_TYPES = "types of annotations that the program has at run time"
+# What beans are described, and the methods that descriptions are given.
+BEAN_CLASSES, BEAN_METHODS = "classes of beans", "methods of properties of beans"
 KNOWN_CLASSES = "known classes that class loaders of the program find"
 _LIBRARY = (
     api.SERVICE,
@@ -190,7 +192,8 @@ class Reflection:
     def _is_final(self, method: int) -> bool:
         """Returns whether a method is a final one of the reflective API that has an effect in this mode."""
         each = self._api[method]
-        return each.owner not in (LOADER, api.ARRAY, *api.UNSAFES) and self.counts(each)
+        is_open = each.owner in (LOADER, api.ARRAY, api.INTROSPECTOR, *api.DESCRIPTORS, *api.UNSAFES)
+        return not is_open and self.counts(each)
 
     # --- finding sites
     def on_sites(self, facts: Facts) -> Int32:
@@ -280,6 +283,12 @@ class Reflection:
                 self._effects.exact[site][position, index] = variable
 
     def _enter(self, each: Api, call: SiteCall, callee: int) -> None:
+        if each.role == api.BEAN:
+            self._enter_bean(each, call, callee)
+            return
+        types = self._parameters(callee)
+        if each.owner in api.DESCRIPTORS:
+            call, types = self._with_beans(call), [CLASS]
         if each.sort == "component":
             call, operand = self._with_own_operand(each, call)
             self._of_arrays.add(operand)
@@ -296,7 +305,6 @@ class Reflection:
         site: Any = call.site
         subject: Any = call.argument(each.subject) if each.subject >= 0 else NONE
         named: Any = call.argument(each.named) if each.named >= 0 else NONE
-        types = self._parameters(callee)
         for position in (each.subject, each.named):
             if position >= 0:
                 self._ask(call.argument(position), call.method, types[position])
@@ -339,6 +347,26 @@ class Reflection:
             self._enter_library(each, call, subject, named)
         else:
             self._enter_linking(each, call, callee, subject, named)
+
+    def _enter_bean(self, each: Api, call: SiteCall, callee: int) -> None:
+        """Notes the bean of which a call asks for descriptions, and the methods that it gives one."""
+        if self._confined.covers_one(call.method) or not self.follows(api.LIST_MEMBERS):
+            return
+        given = [position for position, type_ in enumerate(self._parameters(callee)) if type_ == api.METHOD]
+        taken = [(each.subject, BEAN_CLASSES)] if each.subject >= 0 else [(at, BEAN_METHODS) for at in given]
+        for position, pool in taken:
+            if call.argument(position) >= 0:
+                target = self._constraints.pool(pool)
+                self._constraints.add(
+                    schema.Assign, call.method, call.offset, call.argument(position), target
+                )
+
+    def _with_beans(self, call: SiteCall) -> SiteCall:
+        """Returns a call of a description that asks all beans, and returns the methods that descriptions are given, too."""
+        if call.result >= 0:
+            given = self._constraints.pool(BEAN_METHODS)
+            self._constraints.add(schema.Assign, call.method, call.offset, given, call.result)
+        return call._replace(arguments={**call.arguments, 0: self._constraints.pool(BEAN_CLASSES)})
 
     def _with_own_operand(self, each: Api, call: SiteCall) -> tuple[SiteCall, int]:
         """Returns a call with an operand of its own, of which not all that comes is shown, and this operand."""

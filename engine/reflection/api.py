@@ -29,6 +29,14 @@ HANDLE, VAR_HANDLE, METHOD_TYPE_CLASS, HANDLES, LOOKUP = (
     "java/lang/invoke/MethodHandles$Lookup",
 )
 ANNOTATION_CLASS = "java/lang/annotation/Annotation"
+# Beans: what describes them, and finds the descriptions.
+PROPERTY, INDEXED_PROPERTY, BEAN_METHOD, INTROSPECTOR = (
+    "java/beans/PropertyDescriptor",
+    "java/beans/IndexedPropertyDescriptor",
+    "java/beans/MethodDescriptor",
+    "java/beans/Introspector",
+)
+DESCRIPTORS = (PROPERTY, INDEXED_PROPERTY, BEAN_METHOD)
 # Calls of these fail if the class that makes them may not use the member (`AccessibleObject`).
 CHECKING = (CLASS, METHOD, CONSTRUCTOR, FIELD)
 UPDATER = "java/util/concurrent/atomic/AtomicReferenceFieldUpdater"
@@ -49,7 +57,7 @@ RELATED, ARRAY_NEW, NAME_OF = "related-class", "array-new-instance", "name-of"
 SERVICE, ANNOTATION, PROXY, ENUM_CONSTANTS, RESOURCE_BUNDLE, ALLOCATE = (
     "service", "annotation", "proxy", "enum-constants", "resource-bundle", "allocate",
 )  # fmt: skip
-INITIALISE = "initialise"
+INITIALISE, BEAN = "initialise", "bean"
 OFFSET, MEMORY, METHOD_TYPE, FIND_HANDLE, UNREFLECT, MAKE_HANDLE, SAME_HANDLE, CALL_HANDLE, ARRAY_VAR_HANDLE = (
     "field-offset", "memory-access", "method-type", "find-handle", "unreflect", "make-handle", "same-handle",
     "call-handle", "array-var-handle",
@@ -91,6 +99,7 @@ class Api(NamedTuple):
 
 
 _STRING, _CLASSES, _OBJECT = "Ljava/lang/String;", "[Ljava/lang/Class;", "Ljava/lang/Object;"
+_METHOD = f"L{METHOD};"
 _HANDLE, _TYPE, _CLASS, _ANNOTATION = (
     f"L{HANDLE};",
     f"L{METHOD_TYPE_CLASS};",
@@ -187,6 +196,39 @@ API: tuple[Api, ...] = (
             *((owner, "getTypeName", "type name") for owner in (CLASS, TYPE)),
             *((owner, "getName", "name")
               for owner in (CLASS, METHOD, CONSTRUCTOR, FIELD, EXECUTABLE, MEMBER, COMPONENT)),
+        )
+    ),
+    # Beans: a class has the properties that its methods are named for. A descriptor stands for those of all beans.
+    *(
+        Api(owner, name, f"(){_METHOD}", LIST_MEMBERS, 0, sort=sort, returns=METHOD)
+        for owner, name, sort in (
+            (PROPERTY, "getReadMethod", "getter"), (PROPERTY, "getWriteMethod", "setter"),
+            (INDEXED_PROPERTY, "getIndexedReadMethod", "indexed getter"),
+            (INDEXED_PROPERTY, "getIndexedWriteMethod", "indexed setter"), (BEAN_METHOD, "getMethod", "method"),
+        )
+    ),
+    *(
+        Api(owner, name, f"(){_CLASS}", RELATED, 0, sort=sort)
+        for owner, name, sort in (
+            (PROPERTY, "getPropertyType", "property"), (INDEXED_PROPERTY, "getIndexedPropertyType", "indexed property"),
+        )
+    ),
+    *(
+        Api(INTROSPECTOR, "getBeanInfo", f"({_CLASS}{others})Ljava/beans/BeanInfo;", BEAN, 0, cut=False)
+        for others in ("", "I", _CLASS, f"{_CLASS}I")
+    ),
+    *(
+        Api(owner, "<init>", f"({_STRING}{_CLASS}{others})V", BEAN, 2, cut=False)
+        for owner, others in ((PROPERTY, ""), (INDEXED_PROPERTY, ""), (PROPERTY, 2 * _STRING), (INDEXED_PROPERTY, 4 * _STRING))
+    ),
+    *(
+        Api(owner, name, descriptor, BEAN, cut=False)
+        for owner, name, descriptor in (
+            (PROPERTY, "<init>", f"({_STRING}{2 * _METHOD})V"),
+            (PROPERTY, "setReadMethod", f"({_METHOD})V"), (PROPERTY, "setWriteMethod", f"({_METHOD})V"),
+            (INDEXED_PROPERTY, "<init>", f"({_STRING}{4 * _METHOD})V"),
+            (INDEXED_PROPERTY, "setIndexedReadMethod", f"({_METHOD})V"),
+            (INDEXED_PROPERTY, "setIndexedWriteMethod", f"({_METHOD})V"), (BEAN_METHOD, "<init>", f"({_METHOD})V"),
         )
     ),
     Api(ARRAY, "newInstance", f"(L{CLASS};I){_OBJECT}", ARRAY_NEW, 0),

@@ -7,7 +7,7 @@ from typing import Any
 
 from cypher.program import INTERFACE, PUBLIC, Program
 from cypher.schema import NONE
-from engine.reflection.names import class_named, class_of_descriptor, parameter_descriptors
+from engine.reflection.names import Members, class_named, class_of_descriptor, parameter_descriptors
 from engine.reflection.papers import JAVA, LIVSHITS, SOLAR
 from engine.reflection.relations import (
     ClassAt,
@@ -83,23 +83,25 @@ def ensure_initialised(sites: Table[InitialiseCall], classes: Table[ClassAt]) ->
 
 @rule("relatedClass", JAVA)
 def related_class(
-    sites: Table[RelatedCall], classes: Table[ClassAt], program: Program
+    sites: Table[RelatedCall], classes: Table[ClassAt], members: Members
 ) -> Iterator[ClassObject]:
-    """Finds superclasses, superinterfaces and components of classes, and classes that stand in others.
+    """Finds superclasses, superinterfaces and components of classes, classes that stand in others, and those of properties.
 
     classObjects(i, u) :- calls(i, "Class.getSuperclass"), actual(i, 0, v), points-to(v, c), classObject(c, t),
                           superclass(t, u).   Likewise `getInterfaces`, `getComponentType`, `arrayType`,
                           `getDeclaringClass`, `getEnclosingClass`, `getNestHost`, `getNestMembers`,
-                          `getPermittedSubclasses`, `getDeclaredClasses` and `getClasses`.
+                          `getPermittedSubclasses`, `getDeclaredClasses` and `getClasses`. Likewise
+                          `PropertyDescriptor.getPropertyType`, of any bean of which descriptions are asked for.
     """
     for site, found in joined(sites, classes, receiver="pointer"):
-        for related in _related(program, found.type, site.sort):
+        for related in _related(members, found.type, site.sort):
             if related != NONE:
                 yield ClassObject(site.site, related)  # type: ignore[arg-type]
 
 
-def _related(program: Program, type_: int, sort: str) -> Iterator[int]:
+def _related(members: Members, type_: int, sort: str) -> Iterator[int]:
     """Yields the classes that a class leads to, -1 for some that are none; a primitive type leads to its arrays only."""
+    program = members.program
     if type_ < 0:
         if sort == "array":
             yield program.type_named(f"[{chr(-type_)}")
@@ -128,6 +130,8 @@ def _related(program: Program, type_: int, sort: str) -> Iterator[int]:
             yield from program.member_classes_of(type_)
         case "public members":
             yield from _public_members(program, type_)
+        case "property" | "indexed property":
+            yield from members.property_types(type_, indexed=sort != "property")
 
 
 def _public_members(program: Program, type_: int) -> Iterator[int]:

@@ -174,10 +174,12 @@ def unknown_member(sites: Table[GetMember], operands: Table[UnknownAt]) -> Itera
 def listed_methods(
     sites: Table[ListMembers], classes: Table[ClassAt], members: Members
 ) -> Iterator[MethodObject]:
-    """Finds what `get[Declared]Methods` and `get[Declared]Constructors` list, and the accessors of record components.
+    """Finds what `get[Declared]Methods` and `…Constructors` list, the accessors of record components, and methods of properties.
 
     methodObject(h, m) :- calls(i, "Class.getMethods"), freshi2h(i, h), actual(i, 0, v), points-to(v, c),
-                          classObject(c, t), method(t, m).   Likewise `getRecordComponents`, with accessor(t, m).
+                          classObject(c, t), method(t, m).   Likewise `getRecordComponents`, with accessor(t, m), and
+                          `PropertyDescriptor.getReadMethod` with getter(t, m) of any bean of which descriptions are
+                          asked for.
     """
     for site, found in joined(sites, classes, receiver="pointer"):
         if site.sort != "field":

@@ -10,6 +10,7 @@ from cypher.schema import NONE
 
 _Rows = TypeVar("_Rows")
 RECORD = "java/lang/Record"
+_OF_PROPERTIES = ("getter", "setter", "indexed getter", "indexed setter")
 # Names that no class has, and `Class.forName` doesn't find.
 PRIMITIVES = frozenset({"boolean", "byte", "char", "short", "int", "long", "float", "double", "void"})
 
@@ -42,6 +43,30 @@ def parameter_descriptors(descriptor: str) -> list[str]:
         at = descriptor.index(";", at) + 1 if descriptor[at] == "L" else at + 1
         found.append(descriptor[start:at])
     return found
+
+
+def is_of_property(name: str, descriptor: str, sort: str) -> bool:
+    """Returns whether a method is a getter or setter, as `sort` says, of a property of a bean (JavaBeans 1.01, 8.3).
+
+    >>> is_of_property("getName", "()Ljava/lang/String;", "getter"), is_of_property("isOpen", "()Z", "getter")
+    (True, True)
+    >>> is_of_property("setName", "(ILjava/lang/String;)V", "indexed setter"), is_of_property("get", "()I", "getter")
+    (True, False)
+    """
+    parameters = parameter_descriptors(descriptor)
+    places = 0
+    if sort.startswith("indexed "):
+        if parameters[:1] != ["I"]:
+            return False
+        places = 1
+    returned = descriptor.rpartition(")")[2]
+    if sort.endswith("setter"):
+        return len(name) > 3 and name.startswith("set") and len(parameters) == places + 1 and returned == "V"
+    if len(parameters) != places or returned == "V":
+        return False
+    return (len(name) > 3 and name.startswith("get")) or (
+        len(name) > 2 and name.startswith("is") and returned == "Z" and not places
+    )
 
 
 def class_of_descriptor(program: Program, descriptor: str) -> int:
@@ -207,13 +232,18 @@ class Members:
         return found
 
     def listed(self, type_: int, sort: str, declared: bool) -> Iterator[int]:
-        """Yields what `get[Declared]Methods`, `…Constructors` or `…Fields` lists, or the accessors of a record, as `sort` says."""
+        """Yields what `get[Declared]Methods`, `…Constructors` or `…Fields` lists, the accessors of a record, or methods of properties.
+
+        As `sort` says.
+        """
         if type_ < 0:
             return
         if sort == "accessor":
             yield from self._accessors(type_)
         elif sort == "constructor":
             yield from self.constructors(type_, declared)
+        elif sort in _OF_PROPERTIES:
+            yield from self._of_properties(type_, sort)
         elif sort == "method":
             for name, methods in self.methods_by_name(type_, declared).items():
                 yield from methods if not name.startswith("<") else ()
@@ -229,6 +259,24 @@ class Members:
         for _, name, descriptor, flags in program.described_fields(type_):
             if not flags & ACC_STATIC and (method := program.method_of(type_, name, f"(){descriptor}")) >= 0:
                 yield method
+
+    def _of_properties(self, type_: int, sort: str) -> Iterator[int]:
+        """Yields the methods that are named for properties of a bean (JavaBeans 1.01, 8.3)."""
+        for name, methods in self._public_methods(type_).items():
+            for method in methods:
+                descriptor = self.program.name_of_method(method)[2]
+                static = self.program.flags_of_method(method) & ACC_STATIC
+                if not static and is_of_property(name, descriptor, sort):
+                    yield method
+
+    def property_types(self, type_: int, indexed: bool) -> Iterator[int]:
+        """Yields the classes of the properties of a bean, as `class_of_descriptor` has them."""
+        infix = "indexed " if indexed else ""
+        for getter in self.listed(type_, f"{infix}getter", declared=False):
+            returned = self.program.name_of_method(getter)[2].rpartition(")")[2]
+            yield class_of_descriptor(self.program, returned)
+        for setter in self.listed(type_, f"{infix}setter", declared=False):
+            yield self.parameter_classes(setter)[-1]
 
     def fields(self, type_: int, names: Collection[str], declared: bool) -> Iterator[int]:
         """Yields the fields that `get[Declared]Field(name)` finds for `names` (JVMS 5.4.3.2 for the public ones)."""

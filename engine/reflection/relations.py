@@ -133,7 +133,8 @@ class GetMember(NamedTuple):
 class ListMembers(NamedTuple):
     """Holds if `site` asks the class at `receiver` for all its members of a sort; `sort` and `declared` as in GetMember.
 
-    `sort` is `accessor` for the components of a record.
+    `sort` is `accessor` for the components of a record, and `[indexed ]getter` or `setter` for properties of a bean, for
+    which any bean is at `receiver`.
     """
 
     site: CallSite
