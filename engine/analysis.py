@@ -17,6 +17,7 @@ from engine.contents import Contents
 from engine.entry import Entries, call_library, run_mains
 from engine.heap import dense, padded
 from engine.machine import start_machine
+from engine.management import Management
 from engine.models import Models
 from engine.natives import native_methods
 from engine.reflection.modes import DEFAULT
@@ -91,6 +92,7 @@ class Analysis:
         self._constraints = Constraints(program, solver, precision, options.confine_jdk)
         self._models = Models(self._constraints, options.scope == PROGRAM)
         self._serialization = Serialization(self._constraints, self._models)
+        self._management = Management(self._constraints, self._models)
         self._reflection = Reflection(
             self._constraints, options.mode, self._models, options.specification, options.applier
         )
@@ -161,6 +163,7 @@ class Analysis:
             if status == FIXPOINT and not (methods.size or pointers.size or derived or constraints.pending()):
                 reflection.search()
                 self._serialization.extend(solver)
+                self._management.extend(solver)
                 waiting = reflection.derive() or constraints.pending()
                 if not (
                     waiting

@@ -48,6 +48,10 @@ CHECKED = (
 )
 
 
+# Classes of the JDK that make proxies of what they are given, by way of arrays: direct flow doesn't pass these.
+PROXIES_AS_GIVEN = frozenset({"java/beans/EventHandler", "javax/management/JMX"})
+
+
 # Names that the JDK's code composes, by class and method with the `Class.forName`: a closed set.
 COMPOSED = {
     ("sun/util/calendar/CalendarSystem", "forName"): ("sun.util.calendar.JulianCalendar",),

@@ -148,6 +148,12 @@ MODELS: tuple[Model, ...] = (
         "SerializationStreams SerializationLambda SerializationOneWay SerializationNewRecord SerializationOwnStreams",
     ),
     Model(
+        "management beans",
+        "methods of the interfaces for which an object is registered run, with whatever they take",
+        "Java Management Extensions 1.4, 2.2 and MXBean",
+        "ManagementBeans",
+    ),
+    Model(
         "resource bundles",
         "classes of the name and of its locales are made",
         "java.util.ResourceBundle",

@@ -83,7 +83,8 @@ class SiteCall(NamedTuple):
 class SiteModel(NamedTuple):
     """`means(constraints, call)` for calls of `name` (any descriptor, if `descriptor` is empty) in `owner`.
 
-    `outside` says whether only for calls by code outside the JDK, and only if the JDK's code is analysed, too.
+    `outside` says whether only for calls by code outside the JDK, and only if the JDK's code is analysed, too; `cuts`
+    whether it says all that a call does.
     """
 
     owner: str
@@ -91,6 +92,7 @@ class SiteModel(NamedTuple):
     descriptor: str
     means: Callable[[Constraints, SiteCall], None]
     outside: bool = False
+    cuts: bool = True
 
 
 class BodyModel(NamedTuple):
@@ -483,7 +485,8 @@ class Models:
                 self.receivers[call.site] = call.argument(0)
                 made = (call.method, call.offset, call.site)
                 constraints.put(call.result, constraints.object(heap.CLASS_OF, self._class, *made))
-        cut: Int32 = invoke.site[np.concatenate((getting, modelled))]
+        cutting = np.array([self._sites[each].cuts for each in invoke.callee[modelled].tolist()], bool)
+        cut: Int32 = invoke.site[np.concatenate((getting, modelled[cutting]))]
         return cut
 
     def on_methods(self, methods: Int32, firsts: Int32) -> None:
@@ -559,7 +562,7 @@ class Models:
 
     def supplies(self, method: int) -> bool:
         """Returns whether models say all that a call of a method does."""
-        return method in self._sites or method == self._get_class
+        return (method in self._sites and self._sites[method].cuts) or method == self._get_class
 
     def on_site(self, model: SiteModel) -> None:
         """Adds a model for the calls of a method."""

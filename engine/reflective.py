@@ -15,6 +15,7 @@ from cypher.schema import NONE, VIRTUAL, Facts, Int32, Rows
 from engine import heap
 from engine.asked import Among, Asked
 from engine.bounded import ASCENDED, LISTED, LISTED_IN_ALL, NAMED, NAMED_IN_ALL, Bounded
+from engine.confined import PROXIES_AS_GIVEN
 from engine.constraints import CLASS, MADE_ARRAYS, STRING, Constraints
 from engine.effects import Effects
 from engine.handles import HandleEffects
@@ -401,7 +402,8 @@ class Reflection:
             self._ask_parameters(each, call)
             if (call.site, each.classes) not in self._effects.lengths and call.argument(each.classes) >= 0:
                 elements: Any = self._effects.elements(call, call.argument(each.classes))
-                self._ask(elements, call.method, CLASS)
+                given = self._constraints.outermost(call.method) in PROXIES_AS_GIVEN
+                self._ask(elements, NONE if given else call.method, CLASS)
                 add({rel.ParameterVariable: [rel.ParameterVariable(site, 0, elements)]})
 
     def _annotation_types(self) -> Any:

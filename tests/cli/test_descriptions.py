@@ -1,0 +1,77 @@
+"""Descriptions of beans of which nothing is known leave calls open; the JDK makes proxies of interfaces that it is given."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Heliograph
+
+PROGRAM = """\
+package demo;
+import java.beans.*;
+import java.lang.management.ManagementFactory;
+import javax.management.*;
+public class Main {
+    public static class Bean { public String getName() { return ""; } }
+    public interface Counter { int getCount(); }
+    public interface Task { void go(); }
+    public static class Worker { public void go() { } }
+    static Object read(PropertyDescriptor property, Object bean) throws Exception {
+        return property.getReadMethod().invoke(bean);
+    }
+    static Object called(MethodDescriptor described, Object bean) throws Exception {
+        return described.getMethod().invoke(bean);
+    }
+    public static void main(String[] arguments) throws Exception {
+        read(new PropertyDescriptor("name", Bean.class), new Bean());
+        called(new MethodDescriptor(Class.forName(arguments[0]).getMethod(arguments[1])), new Bean());
+        Counter counter = JMX.newMBeanProxy(
+            ManagementFactory.getPlatformMBeanServer(), new ObjectName("a:type=B"), Counter.class);
+        counter.getCount();
+        EventHandler.create(Task.class, new Worker(), "go").go();
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, javac: str, heliograph: Heliograph) -> Path:
+    folder = tmp_path_factory.mktemp("described")
+    (folder / "Main.java").write_text(PROGRAM)
+    subprocess.run([javac, "-g", "-d", str(folder), str(folder / "Main.java")], check=True)
+    done = heliograph("analyze", folder, "--out", folder / "run", "--quiet")
+    assert done.code == 0, done.errors
+    return folder / "run"
+
+
+def test_what_descriptions_return_is_known_or_said_to_be_unknown(run: Path, heliograph: Heliograph) -> None:
+    found = {
+        (each["line"], each["api"].rpartition(".")[2]): (each["status"], each["targets"])
+        for each in json.loads(heliograph("sites", "--run", run, "--format", "json").output)
+        if each["line"] in (11, 14)
+    }
+    getters = ["demo.Main$Bean.getName()Ljava/lang/String;", "java.lang.Object.getClass()Ljava/lang/Class;"]
+    assert found[11, "getReadMethod"] == ("resolved", getters)
+    # One of the methods that the program gives to descriptions is unknown.
+    assert found[11, "invoke"] == ("partial", getters)
+    status, methods = found[14, "invoke"]
+    assert status == "partial"
+    assert {*getters, "java.lang.Object.hashCode()I"} < set(methods)
+
+
+@pytest.mark.parametrize(
+    ("called", "handler"),
+    [
+        ("Counter$$Proxy.getCount", "javax.management.MBeanServerInvocationHandler.invoke"),
+        ("Task$$Proxy.go", "java.beans.EventHandler.invoke"),
+    ],
+)
+def test_proxies_of_interfaces_that_the_jdk_is_given_call_its_handler(
+    run: Path, heliograph: Heliograph, called: str, handler: str
+) -> None:
+    done = heliograph("callgraph", "--run", run, "--from", f"demo.Main${called}", "--format", "json")
+    assert handler in {step["callee"].partition("(")[0] for path in json.loads(done.output) for step in path}
