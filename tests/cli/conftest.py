@@ -87,6 +87,23 @@ def javac() -> str:
     return found
 
 
+@pytest.fixture(scope="module")
+def run_of(
+    tmp_path_factory: pytest.TempPathFactory, javac: str, heliograph: Heliograph
+) -> Callable[..., Path]:
+    """Compiles `demo.Main` from its source and analyses it with the machine's JDK; returns the run's folder."""
+
+    def analysed(source: str, *options: str) -> Path:
+        folder = tmp_path_factory.mktemp("program")
+        (folder / "Main.java").write_text(source)
+        subprocess.run([javac, "-g", "-d", str(folder), str(folder / "Main.java")], check=True)
+        done = heliograph("analyze", folder, *options, "--out", folder / "run", "--quiet")
+        assert done.code == 0, done.errors
+        return folder / "run"
+
+    return analysed
+
+
 @pytest.fixture(scope="session")
 def jdk(tmp_path_factory: pytest.TempPathFactory, javac: str) -> Path:
     """The home of a class library of a few classes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,13 +39,8 @@ public class Main {
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory, javac: str, heliograph: Heliograph) -> Path:
-    folder = tmp_path_factory.mktemp("described")
-    (folder / "Main.java").write_text(PROGRAM)
-    subprocess.run([javac, "-g", "-d", str(folder), str(folder / "Main.java")], check=True)
-    done = heliograph("analyze", folder, "--out", folder / "run", "--quiet")
-    assert done.code == 0, done.errors
-    return folder / "run"
+def run(run_of: Callable[..., Path]) -> Path:
+    return run_of(PROGRAM)
 
 
 def test_what_descriptions_return_is_known_or_said_to_be_unknown(run: Path, heliograph: Heliograph) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -54,13 +54,8 @@ STATUSES = {
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory, javac: str, heliograph: Heliograph) -> Path:
-    folder = tmp_path_factory.mktemp("names")
-    (folder / "Main.java").write_text(PROGRAM)
-    subprocess.run([javac, "-g", "-d", str(folder), str(folder / "Main.java")], check=True)
-    done = heliograph("analyze", folder, "--mode", "casts", "--out", folder / "run", "--quiet")
-    assert done.code == 0, done.errors
-    return folder / "run"
+def run(run_of: Callable[..., Path]) -> Path:
+    return run_of(PROGRAM, "--mode", "casts")
 
 
 def test_a_call_is_resolved_if_the_name_is_that_of_a_known_class(run: Path, heliograph: Heliograph) -> None:
