@@ -47,9 +47,8 @@ class Among:
 
     def __init__(self, ids: Iterable[int]) -> None:
         known = np.array(list(ids), np.int32)
-        self._mask = np.zeros(
-            int(known.max(initial=NONE)) + 3, np.bool_
-        )  # by id, from -1 on; the last is of none
+        # By id, from -1 on; the last stands for all above those that are known.
+        self._mask = np.zeros(int(known.max(initial=NONE)) + 3, np.bool_)
         self._mask[known + 1] = True
 
     def many(self, ids: Int32) -> NDArray[np.bool_]:

@@ -33,9 +33,7 @@ class Bounded:
     objects: dict[int, Int32] = field(default_factory=dict)  # classes, each once, by call of getClass
     members: dict[Any, None] = field(default_factory=dict)  # (rows that say which come)
     shown: set[int] = field(default_factory=set)  # of the classes, those that the rules are shown
-    own: set[int] = field(
-        default_factory=set
-    )  # of the classes, those of the application; not all, if too many
+    own: set[int] = field(default_factory=set)  # those of the application; not all, if too many
 
     @property
     def takes_constants(self) -> bool:

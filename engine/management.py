@@ -3,9 +3,9 @@
     Managed(o) :- "MBeanServer.registerMBean", actual(i, 1, v), points-to(v, o).
     Calls(i, m) :- Managed(o), Type(o, t), t <: u, Management(u), Declares(u, g), Select(t, g, m).
 
-Source: Java Management Extensions (JSR 160), 2.2 and MXBean: the methods of the interface that is called after the class,
-as in `CounterMBean`, of those whose names end in `MXBean`, and of those with the annotation of that name. A
-`StandardMBean` has any interface managed that it is told of. What is passed to them is not known.
+Source: Java Management Extensions 1.4, 2.2.2 and `MXBean`. That interfaces end in `MBean` or `MXBean` is all that is asked
+of their names; if the program has an annotation `MXBean` anywhere, and for a `StandardMBean`, which is told of any interface,
+all of the program's own are taken to be meant. What is passed to their methods is not known.
 """
 
 from __future__ import annotations
@@ -78,9 +78,12 @@ class Management:
         annotation = program.type_named(ANNOTATION)
         anything = told or annotation in program.annotation_types()
         for each in program.supertypes_of(type_):
-            flags, name = program.flags_of_type(each), program.name_of_type(each)
-            if flags & INTERFACE and not flags & JDK and (anything or name.endswith(("MBean", "MXBean"))):
-                yield each
+            if anything or program.name_of_type(each).endswith(("MBean", "MXBean")):
+                yield from filter(self._is_own_interface, program.supertypes_of(each))
+
+    def _is_own_interface(self, type_: int) -> bool:
+        flags = self._program.flags_of_type(type_)
+        return bool(flags & INTERFACE and not flags & JDK)
 
     def _call(self, interface: int) -> None:
         """Calls each method of an interface on the objects that have it, with whatever it takes."""
