@@ -41,6 +41,8 @@ from engine.reflection.papers import LIVSHITS
 from tests.fixture_assembler import assemble
 
 FIXTURES = Path(__file__).parent / "fixtures"
+# Fixtures that are analysed one by one: they bring so much of the JDK along that calls in the others would reach more.
+ALONE = Path(__file__).parent / "alone"
 SUPPORT = "support"
 MODES = tuple(modes.MODES)
 GAPS = ("SPURIOUS", "MISSING")
@@ -92,17 +94,15 @@ class Result(NamedTuple):
     failure: str = ""
 
 
-def fixtures() -> list[Fixture]:
-    """Returns the fixtures that the JDK can run, by name.
+def fixtures(root: Path = FIXTURES) -> list[Fixture]:
+    """Returns the fixtures of a folder that the JDK can run, by name.
 
     One of several sources is a folder that bears the main class's name.
     """
     found = [
-        Fixture(path.stem, {path.stem: path})
-        for path in FIXTURES.iterdir()
-        if path.suffix in (".java", ".jasm")
+        Fixture(path.stem, {path.stem: path}) for path in root.iterdir() if path.suffix in (".java", ".jasm")
     ]
-    for folder in FIXTURES.iterdir():
+    for folder in root.iterdir():
         if folder.is_dir() and folder.name != SUPPORT:
             paths = sorted(folder.rglob("*.java"))
             found.append(Fixture(folder.name, {str(p.relative_to(folder).with_suffix("")): p for p in paths}))
@@ -225,17 +225,17 @@ def specification() -> str:
     return "".join(path.read_text() for path in sorted(FIXTURES.rglob("*.spec")))
 
 
-def build(classes: Path, javac: str) -> None:
-    """Compiles all fixtures and what runs them into the folder `classes`, and copies their other files there."""
+def build(classes: Path, javac: str, root: Path = FIXTURES) -> None:
+    """Compiles all fixtures of a folder and what runs them into the folder `classes`, and copies their other files there."""
     sources = {RELEASE: sorted((FIXTURES / SUPPORT).glob("*.java"))}
-    for fixture in fixtures():
+    for fixture in fixtures(root):
         for path in fixture.sources.values():
             if path.suffix == ".java":
                 sources.setdefault(release(fixture), []).append(path)
             else:
                 for name, content in assemble(path.read_text(), path.name).items():
                     (classes / f"{name}.class").write_bytes(content)
-        _copy_resources(FIXTURES / fixture.name, classes)
+        _copy_resources(root / fixture.name, classes)
     for number, paths in sorted(sources.items()):
         options = f"--release {number} -g -nowarn -Xlint:none -proc:none -cp {classes} -d {classes}".split()
         # Warnings about Unsafe, which can't be switched off, are of no interest.

@@ -25,6 +25,7 @@ from engine.result import RESOLVED
 from tests.conftest import EVERYTHING
 from tests.fixture_analysis import SEPARATE, Graph, analysed, computed, parse
 from tests.fixture_harness import (
+    ALONE,
     MODES,
     Call,
     Expectation,
@@ -313,7 +314,8 @@ def test_both_solvers_close_library_code_off_alike(classes: Path) -> None:
 
 @pytest.mark.parametrize("model", MODELS, ids=[each.name for each in MODELS])
 def test_each_model_of_the_jvm_has_fixtures(model: Model) -> None:
-    assert set(model.fixtures.split()) <= {each.name for each in FIXTURES} | LATER
+    known = {each.name for each in (*FIXTURES, *fixtures(ALONE))} | LATER
+    assert set(model.fixtures.split()) <= known
     assert model.fixtures
 
 
