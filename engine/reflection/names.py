@@ -272,10 +272,10 @@ class Members:
     def property_types(self, type_: int, indexed: bool) -> Iterator[int]:
         """Yields the classes of the properties of a bean, as `class_of_descriptor` has them."""
         infix = "indexed " if indexed else ""
-        for getter in self.listed(type_, f"{infix}getter", declared=False):
+        for getter in self._of_properties(type_, f"{infix}getter"):
             returned = self.program.name_of_method(getter)[2].rpartition(")")[2]
             yield class_of_descriptor(self.program, returned)
-        for setter in self.listed(type_, f"{infix}setter", declared=False):
+        for setter in self._of_properties(type_, f"{infix}setter"):
             yield self.parameter_classes(setter)[-1]
 
     def fields(self, type_: int, names: Collection[str], declared: bool) -> Iterator[int]:

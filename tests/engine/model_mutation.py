@@ -40,7 +40,7 @@ from engine.result import Result
 from loader.link import LinkedProgram
 from tests import mutants
 from tests.fixture_analysis import Graph, Target, _passes_on, computed
-from tests.fixture_harness import MODES, SUPPORT, build, expectations, fixtures, wrong_in_mode
+from tests.fixture_harness import FIXTURES, MODES, SUPPORT, build, expectations, fixtures, wrong_in_mode
 
 # The names of the fixtures that may notice a change of a module begin so.
 TOPICS: dict[ModuleType, str] = {
@@ -289,13 +289,13 @@ def _noticed(suite: Suite, tried: Sequence[Mutant], report: bool) -> bool:
     return bool(found)
 
 
-def compiled(folder: Path) -> Path:
-    """Returns a new folder in `folder` with the classes of all fixtures."""
-    classes = folder / "classes"
+def compiled(folder: Path, root: Path = FIXTURES) -> Path:
+    """Returns a new folder in `folder` with the classes of all fixtures of the folder `root`."""
+    classes = folder / root.name
     classes.mkdir()
     javac = shutil.which("javac")
     assert javac is not None
-    build(classes, javac)
+    build(classes, javac, root)
     return classes
 
 

@@ -35,7 +35,16 @@ from engine.reflection.modes import CASTS, LOCAL, POINTS_TO
 from tests.engine.changed_rules import MODULES, ChangedReflection
 from tests.engine.model_mutation import compiled, graph_of
 from tests.fixture_analysis import computed
-from tests.fixture_harness import Fixture, expectations, fixtures, negative, positive, wrong_in_mode
+from tests.fixture_harness import (
+    ALONE,
+    FIXTURES,
+    Fixture,
+    expectations,
+    fixtures,
+    negative,
+    positive,
+    wrong_in_mode,
+)
 from tests.mutants import Mutant, mutants_of, sampled
 
 # Mutants that no fixture notices without the JDK's code, below the reasons.
@@ -70,9 +79,9 @@ def _bounded(text: str) -> str:
     return re.sub(r"<=? -?[01]\b", "< 0", re.sub(r">=? -?[01]\b", ">= 0", text))
 
 
-def fixtures_of_rules() -> list[Fixture]:
-    """Returns the fixtures that name rules."""
-    return [each for each in fixtures() if positive(each) or negative(each)]
+def fixtures_of_rules(root: Path) -> list[Fixture]:
+    """Returns the fixtures of a folder that name rules."""
+    return [each for each in fixtures(root) if positive(each) or negative(each)]
 
 
 def known_survivors() -> set[str]:
@@ -164,13 +173,20 @@ def _tell(compute: Callable[[], Any], writing: int) -> None:
 
 
 def survivors(
-    tried: Sequence[Mutant], classes: Path, ways: Sequence[Options] = TRIED, report: bool = False
+    tried: Sequence[Mutant], folder: Path, ways: Sequence[Options] = TRIED, report: bool = False
 ) -> list[str]:
-    """Returns the names of the mutants that no fixture notices in some `ways` of analysing them, save bounds."""
-    suite = Suite(classes, fixtures_of_rules())
+    """Returns the names of the mutants that no fixture notices in some `ways` of analysing them, save bounds.
+
+    Fixtures are compiled into an empty folder. Those of ALONE are analysed one by one.
+    """
+    together, alone = compiled(folder), compiled(folder, ALONE)
+    programs = [(together, fixtures_of_rules(FIXTURES))]
+    programs += [(alone, [each]) for each in fixtures_of_rules(ALONE)]
     alive = {each.name: each for each in tried}
-    for options in ways:
-        _try_in(suite, options, alive, report)
+    for classes, known in programs:
+        suite = Suite(classes, known)
+        for options in ways:
+            _try_in(suite, options, alive, report)
     return sorted(each for each in alive if not is_bound(each))
 
 
@@ -217,7 +233,7 @@ def main() -> None:
     given = parser.parse_args()
     tried = [each for each in mutants() if sampled(each.name, given.part)]
     with tempfile.TemporaryDirectory(prefix="heliograph-tests-") as folder:
-        found = survivors(tried, compiled(Path(folder)), report=given.verbose)
+        found = survivors(tried, Path(folder), report=given.verbose)
     print(*sorted({*found} - known_survivors()), sep="\n")
     print(f"{len(found)} of {len(tried)} survive; those above are not in {SURVIVORS.name}")
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.model_mutation import compiled
 from tests.engine.rule_mutation import TRIED, known_survivors, mutants, survivors
 from tests.mutants import sampled
 
@@ -24,4 +23,4 @@ def test_what_no_fixture_notices_are_mutants() -> None:
 def test_changed_rules_are_noticed(tmp_path: Path) -> None:
     tried = [each for each in mutants() if sampled(each.name, PART)]
     assert len(tried) > 40
-    assert set(survivors(tried, compiled(tmp_path), TRIED[:3])) <= known_survivors()
+    assert set(survivors(tried, tmp_path, TRIED[:3])) <= known_survivors()
