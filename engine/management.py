@@ -11,12 +11,13 @@ all of the program's own are taken to be meant. What is passed to their methods 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from cypher import schema
 from cypher.program import ACC_STATIC, INTERFACE, JDK
 from cypher.schema import NONE, VIRTUAL
 from engine.constraints import Constraints
-from engine.models import Models, SiteCall, SiteModel
+from engine.models import Models, SiteCall, SiteModel, keep_argument
 from engine.solver import Solver
 from engine.unknown import UnknownObjects
 
@@ -39,25 +40,18 @@ class Management:
         self._cause = NONE  # the first site that registers one
         self._known: dict[str, set[int]] = {REGISTERED: set(), TOLD: set()}  # types of objects, by pool
         self._managed: set[int] = set()
-        for owner, name, descriptor, means in (
-            (SERVER, "registerMBean", "", self._register),
-            (STANDARD, "<init>", "(Ljava/lang/Object;Ljava/lang/Class;)V", self._tell),
-            (STANDARD, "<init>", "(Ljava/lang/Object;Ljava/lang/Class;Z)V", self._tell),
+        for owner, name, descriptor, pool in (
+            (SERVER, "registerMBean", "", REGISTERED),
+            (STANDARD, "<init>", "(Ljava/lang/Object;Ljava/lang/Class;)V", TOLD),
+            (STANDARD, "<init>", "(Ljava/lang/Object;Ljava/lang/Class;Z)V", TOLD),
         ):
+            means = partial(self._take, pool)
             models.on_site(SiteModel(owner, name, descriptor, means, outside=True, cuts=False))
 
-    def _register(self, _: Constraints, call: SiteCall) -> None:
-        self._take(call, REGISTERED)
-
-    def _tell(self, _: Constraints, call: SiteCall) -> None:
-        self._take(call, TOLD)
-
-    def _take(self, call: SiteCall, pool: str) -> None:
-        constraints = self._constraints
+    def _take(self, pool: str, constraints: Constraints, call: SiteCall) -> None:
         if self._cause < 0:
             self._cause = call.site
-        if call.argument(1) >= 0:
-            constraints.add(schema.Assign, call.method, call.offset, call.argument(1), constraints.pool(pool))
+        keep_argument(constraints, call, 1, pool)
 
     def extend(self, solver: Solver) -> None:
         """Enters the calls of interfaces of objects that were registered since the last call."""

@@ -83,8 +83,8 @@ class SiteCall(NamedTuple):
 class SiteModel(NamedTuple):
     """`means(constraints, call)` for calls of `name` (any descriptor, if `descriptor` is empty) in `owner`.
 
-    `outside` says whether only for calls by code outside the JDK, and only if the JDK's code is analysed, too; `cuts`
-    whether it says all that a call does.
+    `outside` says whether only for calls by code outside the JDK, and of the table below only if the JDK's code is analysed,
+    too; `cuts` whether it says all that a call does.
     """
 
     owner: str
@@ -478,16 +478,18 @@ class Models:
         outside = np.array([self._sites[each].outside for each in invoke.callee[modelled].tolist()], bool)
         modelled = modelled[~outside | ~constraints.confined.covers(invoke.method[modelled])]
         calls = calls_at(facts, modelled)
+        cut = invoke.site[getting].tolist()
         for call in calls:
-            self._sites[int(invoke.callee[call.site - first])].means(constraints, call)
+            model = self._sites[int(invoke.callee[call.site - first])]
+            model.means(constraints, call)
+            if model.cuts:
+                cut.append(call.site)
         for call in calls_at(facts, getting):
             if call.argument(0) >= 0 <= call.result:
                 self.receivers[call.site] = call.argument(0)
                 made = (call.method, call.offset, call.site)
                 constraints.put(call.result, constraints.object(heap.CLASS_OF, self._class, *made))
-        cutting = np.array([self._sites[each].cuts for each in invoke.callee[modelled].tolist()], bool)
-        cut: Int32 = invoke.site[np.concatenate((getting, modelled[cutting]))]
-        return cut
+        return np.array(cut, np.int32)
 
     def on_methods(self, methods: Int32, firsts: Int32) -> None:
         """Applies the body models to methods that were reached."""
@@ -583,6 +585,13 @@ class Models:
         if letter:
             type_ = constraints.program.type_named(CLASS)
             constraints.put(pointer, constraints.object(heap.CLASS_OBJECT, type_, payload=-ord(letter)))
+
+
+def keep_argument(constraints: Constraints, call: SiteCall, position: int, pool: str) -> None:
+    """Puts an argument of a call among what is kept under a name."""
+    if call.argument(position) >= 0:
+        source, kept = call.argument(position), constraints.pool(pool)
+        constraints.add(schema.Assign, call.method, call.offset, source, kept)
 
 
 def calls_at(facts: Facts, rows: NDArray[np.integer[Any]]) -> list[SiteCall]:

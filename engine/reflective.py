@@ -23,7 +23,7 @@ from engine.kernel.index import OTHER, OUTSIDE, RESULT, TEXT, TYPE
 from engine.library import LibraryEffects
 from engine.local import local_calls
 from engine.machine import BOOTSTRAPPING
-from engine.models import FOUND_CLASSES, Models, SiteCall, calls_at
+from engine.models import FOUND_CLASSES, Models, SiteCall, calls_at, keep_argument
 from engine.openness import Openness
 from engine.reflection import api, generics, modes
 from engine.reflection import relations as rel
@@ -353,14 +353,12 @@ class Reflection:
         """Notes the bean of which a call asks for descriptions, and the methods that it gives one."""
         if self._confined.covers_one(call.method) or not self.follows(api.LIST_MEMBERS):
             return
-        given = [position for position, type_ in enumerate(self._parameters(callee)) if type_ == api.METHOD]
-        taken = [(each.subject, BEAN_CLASSES)] if each.subject >= 0 else [(at, BEAN_METHODS) for at in given]
-        for position, pool in taken:
-            if call.argument(position) >= 0:
-                target = self._constraints.pool(pool)
-                self._constraints.add(
-                    schema.Assign, call.method, call.offset, call.argument(position), target
-                )
+        if each.subject >= 0:
+            keep_argument(self._constraints, call, each.subject, BEAN_CLASSES)
+            return
+        for position, type_ in enumerate(self._parameters(callee)):
+            if type_ == api.METHOD:
+                keep_argument(self._constraints, call, position, BEAN_METHODS)
 
     def _with_beans(self, call: SiteCall) -> SiteCall:
         """Returns a call of a description that asks all beans, and returns the methods that descriptions are given, too."""

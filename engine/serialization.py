@@ -30,7 +30,7 @@ from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
 from engine.constraints import Constraints, IdMap
 from engine.layout import superclasses
-from engine.models import Models, SiteCall, SiteModel
+from engine.models import Models, SiteCall, SiteModel, keep_argument
 from engine.reflection.names import class_of_descriptor
 from engine.solver import Solver
 
@@ -82,21 +82,14 @@ class Serialization:
                 self._reading = call.site
             if call.result >= 0:
                 self._results.append(call.result)
-        self._join(call, 0, INPUTS)
+        keep_argument(constraints, call, 0, INPUTS)
 
     def _write(self, constraints: Constraints, call: SiteCall) -> None:
         """Notes an object that is written; those of the JDK's own code only if they come from outside."""
         if self._writing < 0 and not constraints.confined.covers_one(call.method):
             self._writing = call.site
-        self._join(call, 0, OUTPUTS)
-        self._join(call, 1, WRITTEN)
-
-    def _join(self, call: SiteCall, position: int, pool: str) -> None:
-        if call.argument(position) >= 0:
-            source = call.argument(position)
-            self._constraints.add(
-                schema.Assign, call.method, call.offset, source, self._constraints.pool(pool)
-            )
+        keep_argument(constraints, call, 0, OUTPUTS)
+        keep_argument(constraints, call, 1, WRITTEN)
 
     def extend(self, solver: Solver) -> None:
         """Enters what follows for classes that came up since the last call."""

@@ -1,4 +1,4 @@
-"""Descriptions of beans of which nothing is known leave calls open; the JDK makes proxies of interfaces that it is given."""
+"""What is known of descriptions of beans; proxies that the JDK makes of what it is given; interfaces of management."""
 
 from __future__ import annotations
 
@@ -33,7 +33,18 @@ public class Main {
             ManagementFactory.getPlatformMBeanServer(), new ObjectName("a:type=B"), Counter.class);
         counter.getCount();
         EventHandler.create(Task.class, new Worker(), "go").go();
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        Idle idle = new Idle();
+        server.registerMBean(new Used(), new ObjectName("a:type=U"));
+        server.registerMBean(new StandardMBean(new Told(), Counter.class, true), new ObjectName("a:type=T"));
     }
+    @MXBean public interface Pool { long getUsed(); }
+    public static class Used implements Pool {
+        public long getUsed() { return 1; }
+        public long own() { return 1; }
+    }
+    public static class Idle implements Pool { public long getUsed() { return 2; } }
+    public static class Told implements Counter { public int getCount() { return 3; } }
 }
 """
 
@@ -70,3 +81,14 @@ def test_proxies_of_interfaces_that_the_jdk_is_given_call_its_handler(
 ) -> None:
     done = heliograph("callgraph", "--run", run, "--from", f"demo.Main${called}", "--format", "json")
     assert handler in {step["callee"].partition("(")[0] for path in json.loads(done.output) for step in path}
+
+
+def test_interfaces_with_an_annotation_or_told_of_are_those_of_management(
+    run: Path, heliograph: Heliograph
+) -> None:
+    done = heliograph(
+        "callgraph", "--run", run, "--from", "demo.Main.main", "--format", "json", "--limit", "0"
+    )
+    called = {step["callee"].partition("(")[0] for path in json.loads(done.output) for step in path}
+    kept = {f"demo.Main${each}" for each in ("Used.getUsed", "Used.own", "Idle.getUsed", "Told.getCount")}
+    assert called & kept == {"demo.Main$Used.getUsed", "demo.Main$Told.getCount"}
