@@ -36,6 +36,7 @@ from engine.kernel.index import (
     no_index,
     with_room,
 )
+from engine.kernel.table import with_table
 from engine.solver import Solver
 
 # The most states of a search: a variable, with the calls by which it was come to.
@@ -132,7 +133,8 @@ class DirectFlow:
         recut = np.flatnonzero(self._index.cut[: cut.size] != cut).astype(np.int32)
         self._index.cut[: cut.size] = cut
         self._index.parameters[: parameters.size] = parameters
-        paths.extend(self._index, added._replace(recut=recut))
+        added = with_table(added._replace(recut=recut))
+        paths.extend(self._index.table, added.table)
         self._forget_changed()
 
     def _forget_changed(self) -> None:
@@ -172,7 +174,9 @@ class DirectFlow:
         known = self._origins.get((operand, everywhere))
         again = known is None
         if known is None:
-            number, whole = paths.search(self._index, self._states, self._found, operand, everywhere)
+            number, whole = paths.search(
+                self._index.table, self._states.table, self._found.table, operand, everywhere
+            )
             kinds, values = self._found.first[:number].tolist(), self._found.second[:number].tolist()
             origins, passed = set(zip(kinds, values, strict=True)), np.empty(0, np.int32)
             if whole:

@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.kernel.calls import call, reach
 from engine.kernel.collapse import collapse
-from engine.kernel.compiled import compiled, entry
+from engine.kernel.compiled import compiled, entry, state_at
 from engine.kernel.edges import add_edge, pass_over_edges
 from engine.kernel.graph import condition_of, generic_object
 from engine.kernel.merged import flush_merged
@@ -47,6 +47,7 @@ from engine.kernel.state import (
     WATCHED,
     State,
 )
+from engine.kernel.table import Table
 from engine.kernel.uses import add_access, add_object, add_use, apply_uses
 from engine.kernel.words import ONE, ZERO, bits, lowest_bit
 
@@ -172,7 +173,7 @@ def take_late(state: State) -> None:
 
 
 @entry
-def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> int:
+def solve(table: Table, budget: int, waiting: int, ratio: float, least: int) -> int:
     """Takes the inbox, if need be in several goes, then sweeps dirty nodes in rank order.
 
     Nodes from which many edges lead are late: they wait until nothing else is left to do, so that what they pass on
@@ -182,6 +183,7 @@ def solve(state: State, budget: int, waiting: int, ratio: float, least: int) -> 
     than FEW_METHODS at the end of a sweep, or any when nothing but what is late is left to do) or EXHAUSTED (a pool is
     full). Cycles are collapsed when new edges exceed `ratio` of all, and `least`.
     """
+    state = state_at(table)
     graph, count = state.graph, state.counters
     reached = count[REACHED]
     count[SPENT] = 0

@@ -14,6 +14,7 @@ from typing import Any
 from numba import boolean, config, int32, int64, njit, typeof, types, uint64, void
 
 from engine.kernel import state as pools
+from engine.kernel.groups import Group, group_at, group_type
 from engine.kernel.index import new_seen, no_index, none_added
 
 # Functions that make arrays of their own need numba's reference counts; the others do without, since the
@@ -34,6 +35,15 @@ def _sources() -> str:
 
 
 SOURCES = _sources()
+
+
+def _small_state() -> pools.State:
+    return pools.new_state(pools.Capacity(64, 64, 64, 64, 64, 64, 1))
+
+
+# From the table that Python hands to an entry point to the group that it is of.
+state_at = group_at(_small_state)
+index_at, added_at, seen_at = group_at(no_index), group_at(none_added), group_at(lambda: new_seen(1))
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -59,16 +69,17 @@ def entry(function: Callable[..., Any]) -> Any:
 
 def _types() -> dict[str, Any]:
     """Returns the compiled type of each annotation."""
-    state = typeof(pools.new_state(pools.Capacity(64, 64, 64, 64, 64, 64, 1)))
-    named = {each.instance_class.__name__: each for each in state.types[:-1]}
+    state = group_type(_small_state())
+    named = {each.name: each for _, each in state.members.values() if isinstance(each, Group)}
     return named | {
         "State": state,
-        "Index": typeof(no_index()),
-        "Added": typeof(none_added()),
-        "Seen": typeof(new_seen(1)),
+        "Index": group_type(no_index()),
+        "Added": group_type(none_added()),
+        "Seen": group_type(new_seen(1)),
         "Nodes": typeof(pools.reserve(1, pools.NODE)),
         "Methods": typeof(pools.reserve(1, pools.METHOD)),
         "Counters": int64[::1],
+        "Table": int64[::1],
         "Keys": int32[::1],
         "Words": uint64[::1],
         "Masks": uint64[:, ::1],

@@ -1,7 +1,6 @@
 """How rows enter and leave the compiled state; none of it propagates: `closure.solve` does, when it takes the inbox.
 
-What doesn't fit its pool is left out as a whole; then nothing enters any more, and `solve` says EXHAUSTED. What is
-called for single rows takes the part of the state that it needs: handing over all of it costs more than the row does.
+What doesn't fit its pool is left out as a whole; then nothing enters any more, and `solve` says EXHAUSTED.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.calls import list_callees
-from engine.kernel.compiled import entry
+from engine.kernel.compiled import entry, state_at
 from engine.kernel.edges import PASSAGE_NODE
 from engine.kernel.graph import add_subtype, class_object, new_object, new_tracked, next_stamp, select
 from engine.kernel.nodes import find, new_nodes
@@ -27,23 +26,19 @@ from engine.kernel.state import (
     SUPERTYPES,
     TRACKED,
     TYPES,
-    Calls,
     Counters,
-    Graph,
     Keys,
-    Nodes,
-    Sets,
-    State,
-    Types,
 )
+from engine.kernel.table import Table
 from engine.kernel.words import ONE, lowest_bit
 
 
 @entry
 def enter_types(
-    state: State, superclass: Keys, element: Keys, flags: Keys, supertypes_at: Counters, supertypes: Keys,
+    table: Table, superclass: Keys, element: Keys, flags: Keys, supertypes_at: Counters, supertypes: Keys,
     declared_at: Counters, declared_signature: Keys, declared_method: Keys,
 ) -> None:  # fmt: skip
+    state = state_at(table)
     types, count = state.types, state.counters
     first = count[TYPES]
     if (
@@ -77,8 +72,9 @@ def enter_types(
 
 @entry
 def enter_methods(
-    state: State, declaring: Keys, parameters: Keys, variables: Keys, flags: Keys, returns: Keys
+    table: Table, declaring: Keys, parameters: Keys, variables: Keys, flags: Keys, returns: Keys
 ) -> None:
+    state = state_at(table)
     count = state.counters
     if count[FULL] or count[METHODS] + parameters.size > state.calls.method.size:
         count[FULL] = 1
@@ -94,12 +90,15 @@ def enter_methods(
 
 
 @entry
-def enter_pointers(graph: Graph, count: Counters, number: int) -> int:
-    return int(new_nodes(graph, count, number))
+def enter_pointers(table: Table, number: int) -> int:
+    state = state_at(table)
+    return int(new_nodes(state.graph, state.counters, number))
 
 
 @entry
-def enter_objects(types: Types, count: Counters, kinds: Keys) -> int:
+def enter_objects(table: Table, kinds: Keys) -> int:
+    state = state_at(table)
+    types, count = state.types, state.counters
     first = count[OBJECTS]
     if first + kinds.size > types.object.size >> 1:
         count[FULL] = 1
@@ -111,7 +110,9 @@ def enter_objects(types: Types, count: Counters, kinds: Keys) -> int:
 
 
 @entry
-def enter_tracked(types: Types, count: Counters, kinds: Keys) -> int:
+def enter_tracked(table: Table, kinds: Keys) -> int:
+    state = state_at(table)
+    types, count = state.types, state.counters
     half = types.object.size >> 1
     first = half + count[TRACKED]
     if count[TRACKED] + kinds.size > half:
@@ -125,9 +126,10 @@ def enter_tracked(types: Types, count: Counters, kinds: Keys) -> int:
 
 @entry
 def enter_sites(
-    state: State, kinds: Keys, targets: Keys, receivers: Keys, results: Keys, throwns: Keys,
+    table: Table, kinds: Keys, targets: Keys, receivers: Keys, results: Keys, throwns: Keys,
     arguments_at: Counters, positions: Keys, variables: Keys,
 ) -> int:  # fmt: skip
+    state = state_at(table)
     calls, count = state.calls, state.counters
     first = count[SITES]
     start = count[ARGUMENTS]
@@ -155,7 +157,9 @@ def enter_sites(
 
 
 @entry
-def enter_class_objects(types: Types, count: Counters, kinds: Keys) -> Keys:
+def enter_class_objects(table: Table, kinds: Keys) -> Keys:
+    state = state_at(table)
+    types, count = state.types, state.counters
     found = np.empty(kinds.size, np.int32)
     for index in range(kinds.size):
         found[index] = class_object(types, count, kinds[index])
@@ -163,11 +167,12 @@ def enter_class_objects(types: Types, count: Counters, kinds: Keys) -> Keys:
 
 
 @entry
-def sets_of(state: State) -> Keys:
+def sets_of(table: Table) -> Keys:
     """Returns the set of each pointer; of what stands for no pointer, a passage, that is the empty one.
 
     Sets that no pointer has are dropped.
     """
+    state = state_at(table)
     node, number = state.graph.node, state.counters[NODES]
     drop_sets(state.sets, state.graph, state.calls, state.counters)
     found = np.zeros(number, np.int32)
@@ -178,8 +183,10 @@ def sets_of(state: State) -> Keys:
 
 
 @entry
-def row_objects(sets: Sets, node: Nodes, which: int) -> Keys:
+def row_objects(table: Table, which: int) -> Keys:
     """Returns the objects of a pointer, ascending; none of what stands for no pointer."""
+    state = state_at(table)
+    sets, node = state.sets, state.graph.node
     known = np.int64(0 if node[which].base == PASSAGE_NODE else node[find(node, which)].known)
     found = np.empty(size_of(sets, known), np.int32)
     total = 0
@@ -194,18 +201,20 @@ def row_objects(sets: Sets, node: Nodes, which: int) -> Keys:
 
 
 @entry
-def selected(types: Types, calls: Calls, count: Counters, which: int, signature: int) -> int:
-    if which >= count[TYPES]:
+def selected(table: Table, which: int, signature: int) -> int:
+    state = state_at(table)
+    if which >= state.counters[TYPES]:
         return -1
-    return select(types, calls, count, which, signature)
+    return select(state.types, state.calls, state.counters, which, signature)
 
 
 @entry
-def list_calls(state: State, since: int, sites: Keys, callees: Keys) -> int:
+def list_calls(table: Table, since: int, sites: Keys, callees: Keys) -> int:
     """Lists the pairs (site, callee) of the rows of calls from `since` on that no row before is of; returns how many.
 
     A site is listed as a whole at the first of these rows that is its own. The columns have room for CALLED pairs.
     """
+    state = state_at(table)
     calls = state.calls
     number = 0
     for row in range(since, state.counters[CALLS]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernel.compiled import compiled, entry
+from engine.kernel.compiled import added_at, compiled, entry, index_at, seen_at
 from engine.kernel.index import (
     ARGUMENTS,
     CALLEES,
@@ -22,6 +22,7 @@ from engine.kernel.index import (
     Index,
     Seen,
 )
+from engine.kernel.table import Table
 from engine.kernel.words import slot
 
 # A parameter to which more calls pass something, and a call of more methods, are not followed any further.
@@ -168,8 +169,9 @@ def add_calls(index: Index, added: Added) -> None:
 
 
 @entry
-def extend(index: Index, added: Added) -> None:
+def extend(to: Table, rows: Table) -> None:
     """Adds rows to an index that has room for them."""
+    index, added = index_at(to), added_at(rows)
     index.fill[ROUND] += 1
     add_methods(index, added)
     add_definitions(index, added)
@@ -253,13 +255,16 @@ def take_callers(index: Index, states: Seen, found: Seen, row: int) -> int:
 
 
 @entry
-def search(index: Index, states: Seen, found: Seen, operand: int, everywhere: bool) -> tuple[int, bool]:
-    """Finds where what comes to `operand` begins; returns how many rows (kind, value) are `found`, and whether that is all.
+def search(by: Table, passed: Table, into: Table, operand: int, everywhere: bool) -> tuple[int, bool]:
+    """Finds where what comes to `operand` begins; returns how many rows (kind, value) are found, and whether that is all.
+
+    `by` is the index, `passed` takes the states, `into` what is found.
 
     A state is a variable, and the calls by which it was come to, the last last; -1 stands for none. Unless it goes
     everywhere, the search ends at what is `outside`. Where there is no room for all, it finds what is as many steps away
     as it could go in every direction, whatever the order of the rows.
     """
+    index, states, found = index_at(by), seen_at(passed), seen_at(into)
     for seen in (states, found):
         clear(seen)
     index.fill[SEARCHES] += 1

@@ -62,23 +62,23 @@ class KernelSolver:
 
     def add_types(self, rows: TypeRows) -> None:
         doors.enter_types(
-            self._state, rows.superclass, rows.element, rows.flags, rows.supertypes_at, rows.supertypes,
+            self._state.table, rows.superclass, rows.element, rows.flags, rows.supertypes_at, rows.supertypes,
             rows.declared_at, rows.declared_signature, rows.declared_method,
         )  # fmt: skip
 
     def add_methods(self, rows: MethodRows) -> None:
         doors.enter_methods(
-            self._state, rows.declaring, rows.parameters, rows.variables, rows.flags, rows.returns
+            self._state.table, rows.declaring, rows.parameters, rows.variables, rows.flags, rows.returns
         )
 
     def add_objects(self, types: Int32) -> int:
-        return int(doors.enter_objects(self._state.types, self._state.counters, int32(types)))
+        return int(doors.enter_objects(self._state.table, int32(types)))
 
     def add_tracked(self, types: Int32) -> int:
-        return int(doors.enter_tracked(self._state.types, self._state.counters, int32(types)))
+        return int(doors.enter_tracked(self._state.table, int32(types)))
 
     def add_pointers(self, number: int) -> int:
-        return int(doors.enter_pointers(self._state.graph, self._state.counters, number))
+        return int(doors.enter_pointers(self._state.table, number))
 
     def add_sites(
         self, kinds: Int32, targets: Int32, receivers: Int32, results: Int32, throwns: Int32,
@@ -86,7 +86,7 @@ class KernelSolver:
     ) -> int:  # fmt: skip
         first = int(
             doors.enter_sites(
-                self._state,
+                self._state.table,
                 int32(kinds),
                 int32(targets),
                 int32(receivers),
@@ -148,11 +148,11 @@ class KernelSolver:
         count[pools.INBOX] = end
 
     def class_objects(self, types: Int32) -> Int32:
-        found: Int32 = doors.enter_class_objects(self._state.types, self._state.counters, int32(types))
+        found: Int32 = doors.enter_class_objects(self._state.table, int32(types))
         return found
 
     def solve(self, budget: int) -> int:
-        return int(closure.solve(self._state, budget, self._waiting, self._ratio, self._least))
+        return int(closure.solve(self._state.table, budget, self._waiting, self._ratio, self._least))
 
     def take_reached(self) -> tuple[Int32, Int32]:
         methods: Int32 = self._state.calls.reached[self._taken : self._state.counters[pools.REACHED]].copy()
@@ -167,7 +167,7 @@ class KernelSolver:
     def calls_made(self, since: int = 0) -> tuple[Int32, Int32, int]:
         count = self._state.counters
         sites, callees = np.empty((2, count[pools.CALLED]), np.int32)
-        number = doors.list_calls(self._state, since, sites, callees)
+        number = doors.list_calls(self._state.table, since, sites, callees)
         return sites[:number].copy(), callees[:number].copy(), int(count[pools.CALLS])
 
     def reached(self) -> Int32:
@@ -189,15 +189,14 @@ class KernelSolver:
         return made[types] - 1, types
 
     def select(self, type_: int, signature: int) -> int:
-        state = self._state
-        return int(doors.selected(state.types, state.calls, state.counters, type_, signature))
+        return int(doors.selected(self._state.table, type_, signature))
 
     def objects_of(self, pointer: int) -> Int32:
-        found: Int32 = doors.row_objects(self._state.sets, self._state.graph.node, pointer)
+        found: Int32 = doors.row_objects(self._state.table, pointer)
         return found
 
     def points_to(self) -> PointsToRows:
-        of = doors.sets_of(self._state)
+        of = doors.sets_of(self._state.table)
         sets, count = self._state.sets, self._state.counters
         lengths = sets.set["length"][: int(count[pools.SETS]) + 1]
         at = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))

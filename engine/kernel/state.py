@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-Array = NDArray[Any]
+from engine.kernel.table import NO_TABLE, Array, Table, with_table
+
 # The kinds of array that functions take: the compiler tells them apart by these names.
 Counters = NDArray[np.int64]
 Keys = NDArray[np.int32]
@@ -283,7 +284,7 @@ class Scratch(NamedTuple):
 
 
 class State(NamedTuple):
-    """All of it; `counters` holds the fill of each pool and statistics."""
+    """All of it; `counters` holds the fill of each pool and statistics, `table` is what compiled code gets."""
 
     sets: Sets
     graph: Graph
@@ -292,6 +293,7 @@ class State(NamedTuple):
     slice: Slice
     scratch: Scratch
     counters: Array
+    table: Table = NO_TABLE
 
 
 # The most unions that are remembered, the most dispatches, and the most groups of fields.
@@ -352,7 +354,7 @@ def new_state(capacity: Capacity) -> State:
     nodes, words, edges, objects, types, methods, masks = capacity
     # Tracked objects begin in the middle of the pool, and at a word of their own.
     objects = (objects + 127) & ~127
-    return State(
+    state = State(
         Sets(
             reserve(words, "i4"), reserve(words, "u8"), reserve(nodes, SET), reserve(nodes, "i4"),
             reserve(min(nodes, MEMOS), MEMO),
@@ -383,3 +385,4 @@ def new_state(capacity: Capacity) -> State:
         ),
         np.zeros(64, np.int64),
     )  # fmt: skip
+    return with_table(state)
