@@ -293,6 +293,9 @@ class CypherSolver:
         self._send()
         return int32(self._closure.objects_of(pointer))
 
+    def number_of(self, pointer: int) -> int:
+        return self.objects_of(pointer).size
+
     def points_to(self) -> PointsToRows:
         self._send()
         base, field = [NONE] * self._pointers, [NONE] * self._pointers

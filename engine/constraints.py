@@ -177,12 +177,12 @@ class Constraints:
     def class_types(self, objects: Int32) -> Int32:
         """Returns the type that each object is the class object of; -1 if it is none that the solver made."""
         made, types = self.solver.class_object_types()
-        if not made.size:
-            return np.full(objects.size, NONE, np.int32)
-        # Ids of tracked objects may be far apart.
-        order = np.argsort(made)
-        place = np.minimum(np.searchsorted(made[order], objects), made.size - 1)
-        found: Int32 = np.where(made[order][place] == objects, types[order][place], NONE).astype(np.int32)
+        first = self.solver.tracked_from
+        table = np.full(
+            self.solver.statistics().tracked + 1, NONE, np.int32
+        )  # (the first for all that aren't tracked)
+        table[made - first + 1] = types
+        found: Int32 = table[np.maximum(objects - first + 1, 0)]
         return found
 
     def put(self, pointer: int, obj: int) -> None:

@@ -448,6 +448,9 @@ class ReferenceSolver:
     def objects_of(self, pointer: int) -> Int32:
         return int32(list(self._points_to[pointer]))
 
+    def number_of(self, pointer: int) -> int:
+        return len(self._points_to[pointer])
+
     def points_to(self) -> PointsToRows:
         sets = (np.array(objects.to_array(), np.int64) for objects in self._points_to)
         return rows_of(sets, self._base, self._field)

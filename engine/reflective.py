@@ -88,10 +88,10 @@ _TAKEN: dict[str, frozenset[Any]] = {
 }
 _ANYTHING = frozenset[Any]().union(*_TAKEN.values())
 # What the JDK's code may call out of whatever it keeps it in: only code outside makes these objects.
-_HANDLES = (heap.HANDLE, heap.MADE_HANDLE)
+_HANDLES = Among((heap.HANDLE, heap.MADE_HANDLE))
 # Objects that tell the rules something, and those that tell them nothing; others are unknown.
-_KNOWN = (heap.CLASS_OF, heap.STRING, heap.HANDLE, *_AT)
-_SILENT = (NONE, heap.GENERIC)
+_KNOWN = Among((heap.CLASS_OF, heap.STRING, heap.HANDLE, *_AT))
+_SILENT = Among((NONE, heap.GENERIC))
 
 
 def _bound_of(each: Api) -> Bounded:
@@ -570,13 +570,13 @@ class Reflection:
         finding = pointers == self._constraints.pool(FOUND_CLASSES)
         for obj, kind in zip(objects[finding].tolist(), kinds[finding].tolist(), strict=True):
             self._find(obj, kind)
-        shown = watched & ~finding & (~confined | np.isin(kinds, _HANDLES))
-        known = np.isin(kinds, _KNOWN)
+        shown = watched & ~finding & (~confined | _HANDLES.many(kinds))
+        known = _KNOWN.many(kinds)
         for kind in np.unique(kinds[shown & known]).tolist():
             listed = np.flatnonzero(shown & (kinds == kind))
             for pointer, places in places_by_value(pointers[listed]):
                 self._observe_known(pointer, kind, payloads[listed[places]].tolist())
-        listed = np.flatnonzero(shown & ~known & ~np.isin(kinds, _SILENT))
+        listed = np.flatnonzero(shown & ~known & ~_SILENT.many(kinds))
         made = np.where(kinds[listed] == heap.UNKNOWN, payloads[listed], NONE)
         for pointer, places in places_by_value(pointers[listed]):
             self._arrive(rel.UnknownAt, pointer, [(site,) for site in dict.fromkeys(made[places].tolist())])
@@ -754,10 +754,10 @@ class Reflection:
 
     def _classes_of(self, site: int) -> Int32:
         """Returns the types of the objects whose class the call of getClass asks for, in the order in which they came."""
-        solver = self._constraints.solver
-        objects = solver.objects_of(self._receivers[site])
+        solver, receiver = self._constraints.solver, self._receivers[site]
         known, types = self._classes.get(site, (0, np.empty(0, np.int32)))
-        if objects.size > known:
+        if solver.number_of(receiver) > known:
+            objects = solver.objects_of(receiver)
             met = np.bincount(solver.types_of(objects))
             met[types] = 0
             fresh = np.flatnonzero(met).astype(np.int32)

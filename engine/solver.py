@@ -179,6 +179,9 @@ class Solver(Protocol):
     def objects_of(self, pointer: int) -> Int32:
         """Returns the objects of a pointer, ascending."""
 
+    def number_of(self, pointer: int) -> int:
+        """Returns how many objects a pointer has."""
+
     def points_to(self) -> PointsToRows:
         """Returns all points-to sets."""
 

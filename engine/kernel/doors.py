@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernel.calls import list_callees
-from engine.kernel.compiled import entry, state_at
+from engine.kernel.compiled import compiled, entry, state_at
 from engine.kernel.edges import PASSAGE_NODE
 from engine.kernel.graph import add_subtype, class_object, new_object, new_tracked, next_stamp, select
 from engine.kernel.nodes import find, new_nodes
@@ -28,6 +28,7 @@ from engine.kernel.state import (
     TYPES,
     Counters,
     Keys,
+    State,
 )
 from engine.kernel.table import Table
 from engine.kernel.words import ONE, lowest_bit
@@ -182,12 +183,24 @@ def sets_of(table: Table) -> Keys:
     return found
 
 
+@compiled
+def known_at(state: State, which: int) -> int:
+    """Returns the set of a pointer; the empty one of what stands for no pointer."""
+    node = state.graph.node
+    return 0 if node[which].base == PASSAGE_NODE else int(node[find(node, which)].known)
+
+
+@entry
+def number_of(table: Table, which: int) -> int:
+    state = state_at(table)
+    return size_of(state.sets, known_at(state, which))
+
+
 @entry
 def row_objects(table: Table, which: int) -> Keys:
     """Returns the objects of a pointer, ascending; none of what stands for no pointer."""
     state = state_at(table)
-    sets, node = state.sets, state.graph.node
-    known = np.int64(0 if node[which].base == PASSAGE_NODE else node[find(node, which)].known)
+    sets, known = state.sets, known_at(state, which)
     found = np.empty(size_of(sets, known), np.int32)
     total = 0
     start = sets.set[known].at

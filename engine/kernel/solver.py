@@ -195,6 +195,9 @@ class KernelSolver:
         found: Int32 = doors.row_objects(self._state.table, pointer)
         return found
 
+    def number_of(self, pointer: int) -> int:
+        return int(doors.number_of(self._state.table, pointer))
+
     def points_to(self) -> PointsToRows:
         of = doors.sets_of(self._state.table)
         sets, count = self._state.sets, self._state.counters
