@@ -177,12 +177,11 @@ class Constraints:
     def class_types(self, objects: Int32) -> Int32:
         """Returns the type that each object is the class object of; -1 if it is none that the solver made."""
         made, types = self.solver.class_object_types()
-        first = self.solver.tracked_from
-        table = np.full(
-            self.solver.statistics().tracked + 1, NONE, np.int32
-        )  # (the first for all that aren't tracked)
-        table[made - first + 1] = types
-        found: Int32 = table[np.maximum(objects - first + 1, 0)]
+        # By object; the first entry stands for all below those that were made, the last for all above.
+        first = self.solver.tracked_from - 1
+        table = np.full(int(made.max(initial=first)) - first + 2, NONE, np.int32)
+        table[made - first] = types
+        found: Int32 = table[np.clip(objects - first, 0, table.size - 1)]
         return found
 
     def put(self, pointer: int, obj: int) -> None:

@@ -36,7 +36,7 @@ from engine.kernel.index import (
     no_index,
     with_room,
 )
-from engine.kernel.table import with_table
+from engine.kernel.table import table_of
 from engine.solver import Solver
 
 # The most states of a search: a variable, with the calls by which it was come to.
@@ -71,6 +71,8 @@ class DirectFlow:
         self._states: Seen = new_seen(STATES)
         self._found: Seen = new_seen(STATES)
         self._index = no_index()
+        self._by = table_of(self._index)
+        self._into = table_of(self._states), table_of(self._found)
         self._calls = self._reached = 0  # so far
         # By operand and whether its search goes everywhere: the variables that this passed, and what it found.
         self._origins: dict[tuple[int, bool], tuple[Int32, set[tuple[int, int]]]] = {}
@@ -133,8 +135,9 @@ class DirectFlow:
         recut = np.flatnonzero(self._index.cut[: cut.size] != cut).astype(np.int32)
         self._index.cut[: cut.size] = cut
         self._index.parameters[: parameters.size] = parameters
-        added = with_table(added._replace(recut=recut))
-        paths.extend(self._index.table, added.table)
+        added = added._replace(recut=recut)
+        self._by = table_of(self._index)
+        paths.extend(self._by, table_of(added))
         self._forget_changed()
 
     def _forget_changed(self) -> None:
@@ -174,9 +177,7 @@ class DirectFlow:
         known = self._origins.get((operand, everywhere))
         again = known is None
         if known is None:
-            number, whole = paths.search(
-                self._index.table, self._states.table, self._found.table, operand, everywhere
-            )
+            number, whole = paths.search(self._by, *self._into, operand, everywhere)
             kinds, values = self._found.first[:number].tolist(), self._found.second[:number].tolist()
             origins, passed = set(zip(kinds, values, strict=True)), np.empty(0, np.int32)
             if whole:

@@ -37,13 +37,15 @@ def _sources() -> str:
 SOURCES = _sources()
 
 
-def _small_state() -> pools.State:
-    return pools.new_state(pools.Capacity(64, 64, 64, 64, 64, 64, 1))
-
-
+# What groups of each class are like.
+_PROTOTYPES: dict[str, Callable[[], tuple[Any, ...]]] = {
+    "State": lambda: pools.new_state(pools.Capacity(64, 64, 64, 64, 64, 64, 1)),
+    "Index": no_index,
+    "Added": none_added,
+    "Seen": lambda: new_seen(1),
+}
 # From the table that Python hands to an entry point to the group that it is of.
-state_at = group_at(_small_state)
-index_at, added_at, seen_at = group_at(no_index), group_at(none_added), group_at(lambda: new_seen(1))
+state_at, index_at, added_at, seen_at = map(group_at, _PROTOTYPES.values())
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -69,29 +71,29 @@ def entry(function: Callable[..., Any]) -> Any:
 
 def _types() -> dict[str, Any]:
     """Returns the compiled type of each annotation."""
-    state = group_type(_small_state())
-    named = {each.name: each for _, each in state.members.values() if isinstance(each, Group)}
-    return named | {
-        "State": state,
-        "Index": group_type(no_index()),
-        "Added": group_type(none_added()),
-        "Seen": group_type(new_seen(1)),
-        "Nodes": typeof(pools.reserve(1, pools.NODE)),
-        "Methods": typeof(pools.reserve(1, pools.METHOD)),
-        "Counters": int64[::1],
-        "Table": int64[::1],
-        "Keys": int32[::1],
-        "Words": uint64[::1],
-        "Masks": uint64[:, ::1],
-        "Word": uint64,
-        "int": int64,
-        "float": types.float64,
-        "bool": boolean,
-        "None": void,
-        "tuple[int, int]": types.UniTuple(int64, 2),
-        "tuple[int, bool]": types.Tuple((int64, boolean)),
-        "tuple[int, int, int]": types.UniTuple(int64, 3),
-    }
+    named = {name: group_type(prototype()) for name, prototype in _PROTOTYPES.items()}
+    parts = (each for _, each in named["State"].members.values() if isinstance(each, Group))
+    return (
+        named
+        | {each.name: each for each in parts}
+        | {
+            "Nodes": typeof(pools.reserve(1, pools.NODE)),
+            "Methods": typeof(pools.reserve(1, pools.METHOD)),
+            "Counters": int64[::1],
+            "Table": int64[::1],
+            "Keys": int32[::1],
+            "Words": uint64[::1],
+            "Masks": uint64[:, ::1],
+            "Word": uint64,
+            "int": int64,
+            "float": types.float64,
+            "bool": boolean,
+            "None": void,
+            "tuple[int, int]": types.UniTuple(int64, 2),
+            "tuple[int, bool]": types.Tuple((int64, boolean)),
+            "tuple[int, int, int]": types.UniTuple(int64, 3),
+        }
+    )
 
 
 def _signature(function: Any, by_name: dict[str, Any]) -> Any:

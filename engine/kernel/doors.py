@@ -167,6 +167,13 @@ def enter_class_objects(table: Table, kinds: Keys) -> Keys:
     return found
 
 
+@compiled
+def known_at(state: State, which: int) -> int:
+    """Returns the set of a pointer; the empty one of what stands for no pointer."""
+    node = state.graph.node
+    return 0 if node[which].base == PASSAGE_NODE else int(node[find(node, which)].known)
+
+
 @entry
 def sets_of(table: Table) -> Keys:
     """Returns the set of each pointer; of what stands for no pointer, a passage, that is the empty one.
@@ -174,20 +181,11 @@ def sets_of(table: Table) -> Keys:
     Sets that no pointer has are dropped.
     """
     state = state_at(table)
-    node, number = state.graph.node, state.counters[NODES]
     drop_sets(state.sets, state.graph, state.calls, state.counters)
-    found = np.zeros(number, np.int32)
-    for which in range(number):
-        if node[which].base != PASSAGE_NODE:
-            found[which] = node[find(node, which)].known
+    found = np.empty(state.counters[NODES], np.int32)
+    for which in range(found.size):
+        found[which] = known_at(state, which)
     return found
-
-
-@compiled
-def known_at(state: State, which: int) -> int:
-    """Returns the set of a pointer; the empty one of what stands for no pointer."""
-    node = state.graph.node
-    return 0 if node[which].base == PASSAGE_NODE else int(node[find(node, which)].known)
 
 
 @entry

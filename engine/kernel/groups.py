@@ -41,7 +41,7 @@ def group_type(group: tuple[Any, ...]) -> Group:
         if isinstance(each, tuple):
             members[name] = at, group_type(each)
             at += members[name][1].size
-        elif name != "table":
+        else:
             members[name] = at, typeof(each)
             at += 1 + each.ndim
     return Group(type(group).__name__, members, at)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.kernel.table import NO_TABLE, Array, Table, with_table
+from engine.kernel.state import Array
 
 # What defines a variable in a search of direct flow, and what comes of it: a variable, a text, a type, a call, the
 # stores of a field, or what nobody knows. OUTSIDE is a variable of a method where the search ends.
@@ -50,7 +50,6 @@ class Index(NamedTuple):
     variable: Array  # by method, once it is reached: its first variable
     parameters: Array  # by method
     fill: Array  # see the counters below
-    table: Table = NO_TABLE
 
 
 # The counters of `fill`: rows of each kind, then how often rows were added, and searched.
@@ -88,7 +87,6 @@ class Added(NamedTuple):
     first: Array  # their first variables
     variables: Array  # and how many these are
     out: Array  # whether they are outside
-    table: Table = NO_TABLE
 
 
 class Seen(NamedTuple):
@@ -101,27 +99,24 @@ class Seen(NamedTuple):
     place: Array  # of each row in `slot`
     slot: Array
     fill: Array
-    table: Table = NO_TABLE
 
 
 def new_seen(rows: int) -> Seen:
     """Returns room for so many rows."""
     first, second, third, fourth, place = (np.zeros(rows, np.int32) for _ in range(5))
     slots = 1 << (2 * rows).bit_length()
-    return with_table(
-        Seen(first, second, third, fourth, place, np.zeros(slots, np.int32), np.zeros(1, np.int64))
-    )
+    return Seen(first, second, third, fourth, place, np.zeros(slots, np.int32), np.zeros(1, np.int64))
 
 
 def no_index() -> Index:
     """Returns one without rows."""
     columns = [np.zeros(0, np.int32) for _ in Index._fields]
-    return with_table(Index(*columns)._replace(fill=np.zeros(SEARCHES + 1, np.int64)))
+    return Index(*columns)._replace(fill=np.zeros(SEARCHES + 1, np.int64))
 
 
 def none_added() -> Added:
     """Returns no rows."""
-    return with_table(Added(*(np.zeros(0, np.int32) for _ in Added._fields)))
+    return Added(*(np.zeros(0, np.int32) for _ in Added._fields))
 
 
 def with_room(index: Index, added: Added, pointers: int, fields: int, sites: int, methods: int) -> Index:
@@ -135,4 +130,4 @@ def with_room(index: Index, added: Added, pointers: int, fields: int, sites: int
             if size > column.size:
                 grown[name] = np.zeros(max(size, 2 * column.size), np.int32)
                 grown[name][: column.size] = column
-    return with_table(index._replace(**grown))
+    return index._replace(**grown)

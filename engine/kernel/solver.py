@@ -9,6 +9,7 @@ from cypher.schema import STATIC, Int32, Int64
 from engine.kernel import closure, doors, paths  # noqa: F401 compiled with the rest
 from engine.kernel import state as pools
 from engine.kernel.state import Capacity, State, new_state, roomy_state
+from engine.kernel.table import table_of
 from engine.solver import PointsToRows, Statistics
 
 # The hash tables begin with so many slots: a power of two.
@@ -48,6 +49,7 @@ class KernelSolver:
         least: int = 20000,
     ) -> None:
         self._state: State = new_state(capacity) if capacity else roomy_state()
+        self._table = table_of(self._state)
         count = self._state.counters
         count[pools.OBJECT_TYPE], count[pools.CLASS_TYPE] = object_type, class_type
         slots = min(SLOTS, 1 << (self._state.graph.node.size.bit_length() - 1))
@@ -62,23 +64,23 @@ class KernelSolver:
 
     def add_types(self, rows: TypeRows) -> None:
         doors.enter_types(
-            self._state.table, rows.superclass, rows.element, rows.flags, rows.supertypes_at, rows.supertypes,
+            self._table, rows.superclass, rows.element, rows.flags, rows.supertypes_at, rows.supertypes,
             rows.declared_at, rows.declared_signature, rows.declared_method,
         )  # fmt: skip
 
     def add_methods(self, rows: MethodRows) -> None:
         doors.enter_methods(
-            self._state.table, rows.declaring, rows.parameters, rows.variables, rows.flags, rows.returns
+            self._table, rows.declaring, rows.parameters, rows.variables, rows.flags, rows.returns
         )
 
     def add_objects(self, types: Int32) -> int:
-        return int(doors.enter_objects(self._state.table, int32(types)))
+        return int(doors.enter_objects(self._table, int32(types)))
 
     def add_tracked(self, types: Int32) -> int:
-        return int(doors.enter_tracked(self._state.table, int32(types)))
+        return int(doors.enter_tracked(self._table, int32(types)))
 
     def add_pointers(self, number: int) -> int:
-        return int(doors.enter_pointers(self._state.table, number))
+        return int(doors.enter_pointers(self._table, number))
 
     def add_sites(
         self, kinds: Int32, targets: Int32, receivers: Int32, results: Int32, throwns: Int32,
@@ -86,7 +88,7 @@ class KernelSolver:
     ) -> int:  # fmt: skip
         first = int(
             doors.enter_sites(
-                self._state.table,
+                self._table,
                 int32(kinds),
                 int32(targets),
                 int32(receivers),
@@ -148,11 +150,11 @@ class KernelSolver:
         count[pools.INBOX] = end
 
     def class_objects(self, types: Int32) -> Int32:
-        found: Int32 = doors.enter_class_objects(self._state.table, int32(types))
+        found: Int32 = doors.enter_class_objects(self._table, int32(types))
         return found
 
     def solve(self, budget: int) -> int:
-        return int(closure.solve(self._state.table, budget, self._waiting, self._ratio, self._least))
+        return int(closure.solve(self._table, budget, self._waiting, self._ratio, self._least))
 
     def take_reached(self) -> tuple[Int32, Int32]:
         methods: Int32 = self._state.calls.reached[self._taken : self._state.counters[pools.REACHED]].copy()
@@ -167,7 +169,7 @@ class KernelSolver:
     def calls_made(self, since: int = 0) -> tuple[Int32, Int32, int]:
         count = self._state.counters
         sites, callees = np.empty((2, count[pools.CALLED]), np.int32)
-        number = doors.list_calls(self._state.table, since, sites, callees)
+        number = doors.list_calls(self._table, since, sites, callees)
         return sites[:number].copy(), callees[:number].copy(), int(count[pools.CALLS])
 
     def reached(self) -> Int32:
@@ -189,17 +191,17 @@ class KernelSolver:
         return made[types] - 1, types
 
     def select(self, type_: int, signature: int) -> int:
-        return int(doors.selected(self._state.table, type_, signature))
+        return int(doors.selected(self._table, type_, signature))
 
     def objects_of(self, pointer: int) -> Int32:
-        found: Int32 = doors.row_objects(self._state.table, pointer)
+        found: Int32 = doors.row_objects(self._table, pointer)
         return found
 
     def number_of(self, pointer: int) -> int:
-        return int(doors.number_of(self._state.table, pointer))
+        return int(doors.number_of(self._table, pointer))
 
     def points_to(self) -> PointsToRows:
-        of = doors.sets_of(self._state.table)
+        of = doors.sets_of(self._table)
         sets, count = self._state.sets, self._state.counters
         lengths = sets.set["length"][: int(count[pools.SETS]) + 1]
         at = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))

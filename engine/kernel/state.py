@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from engine.kernel.table import NO_TABLE, Array, Table, with_table
-
+Array = NDArray[Any]
 # The kinds of array that functions take: the compiler tells them apart by these names.
 Counters = NDArray[np.int64]
 Keys = NDArray[np.int32]
@@ -284,7 +283,7 @@ class Scratch(NamedTuple):
 
 
 class State(NamedTuple):
-    """All of it; `counters` holds the fill of each pool and statistics, `table` is what compiled code gets."""
+    """All of it; `counters` holds the fill of each pool and statistics."""
 
     sets: Sets
     graph: Graph
@@ -293,7 +292,6 @@ class State(NamedTuple):
     slice: Slice
     scratch: Scratch
     counters: Array
-    table: Table = NO_TABLE
 
 
 # The most unions that are remembered, the most dispatches, and the most groups of fields.
@@ -354,7 +352,7 @@ def new_state(capacity: Capacity) -> State:
     nodes, words, edges, objects, types, methods, masks = capacity
     # Tracked objects begin in the middle of the pool, and at a word of their own.
     objects = (objects + 127) & ~127
-    state = State(
+    return State(
         Sets(
             reserve(words, "i4"), reserve(words, "u8"), reserve(nodes, SET), reserve(nodes, "i4"),
             reserve(min(nodes, MEMOS), MEMO),
@@ -385,4 +383,3 @@ def new_state(capacity: Capacity) -> State:
         ),
         np.zeros(64, np.int64),
     )  # fmt: skip
-    return with_table(state)

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[Any]
 Table = NDArray[Any]  # whole numbers of 64 bits
-Group = TypeVar("Group", bound=tuple[Any, ...])
-NO_TABLE: Table = np.empty(0, np.int64)
 
 
-def with_table(group: Group) -> Group:
-    """Returns a named tuple of arrays, and of such tuples, with the `table` of where these arrays lie.
+def table_of(group: tuple[Any, ...]) -> Table:
+    """Returns where the arrays lie of a named tuple of arrays and of such tuples, and their shapes.
 
-    Raises ValueError if an array is not contiguous: compiled code goes by its address and shape.
+    Whoever hands it on keeps the arrays. Raises ValueError if one is not contiguous: nothing else is known of it then.
     """
-    table = np.array(list(_numbers(group)), np.int64)
-    return group._replace(table=table)  # type: ignore[attr-defined]
+    return np.array(list(_numbers(group)), np.int64)
 
 
 def _numbers(group: tuple[Any, ...]) -> Iterator[int]:
-    """Yields the address and the shape of each array; the table itself is none of them."""
-    for name, each in zip(group._fields, group, strict=True):  # type: ignore[attr-defined]
+    """Yields the address and the shape of each array."""
+    for each in group:
         if isinstance(each, tuple):
             yield from _numbers(each)
-        elif name != "table":
-            if not each.flags.c_contiguous:
-                raise ValueError(f"{name} is not contiguous")
-            yield each.ctypes.data
-            yield from each.shape
+            continue
+        if not each.flags.c_contiguous:
+            raise ValueError("an array for compiled code is not contiguous")
+        yield each.ctypes.data
+        yield from each.shape

@@ -245,6 +245,7 @@ class Feeder:
         assert len(pairs) == len(owners)
         for at in self.random.sample(range(len(objects)), min(5, len(objects))):
             assert self.solver.objects_of(at).tolist() == objects[at]
+            assert self.solver.number_of(at) == len(objects[at])
         self.take_calls(always=True)
         sites, callees = (each.tolist() for each in self.solver.calls_made()[:2])
         assert sorted(self.called) == sorted(zip(sites, callees, strict=True))
