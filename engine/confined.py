@@ -10,7 +10,7 @@ has there, in an argument or a result, is what comes to the operand from outside
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from cypher.program import JDK, Program
 from cypher.schema import NONE, Facts, Int32
 from engine.asked import Asked
 from engine.direct import DirectFlow
-from engine.kernel.index import OTHER, RESULT, TEXT
+from engine.kernel.index import OTHER, TEXT
 from engine.solver import Solver, Statistics
 
 # From more names than this, a reflective call of the JDK chooses by a table, which is not followed.
@@ -69,7 +69,6 @@ class Confined:
         self._added = 0
         self.operands: dict[int, bool] = {}  # and whether they are in the JDK's code
         self._searched: Statistics | None = None
-        self._asked: dict[int, list[tuple[int, int, int]]] = {}  # by operand, what comes from calls `asking`
 
     def covers(self, methods: Int32) -> NDArray[np.bool_]:
         """Returns which methods are of the JDK."""
@@ -116,9 +115,8 @@ class Confined:
         cut: NDArray[np.bool_],
         opaque: Callable[[Int32], NDArray[np.bool_]],
         others: Iterable[int],
-        asking: Container[int],
-    ) -> Iterator[tuple[int, int, int]]:
-        """Yields (operand, kind, value) of what comes to operands by direct flow: what is new, and results of calls `asking`.
+    ) -> Iterator[tuple[int, set[tuple[int, int]]]]:
+        """Yields each operand to which something else may come by direct flow than before, with all (kind, value) that does.
 
         Operands are those in the JDK's code and the `others`. `parameters` and `variables` are their
         numbers in each method, by its id; `cut` says of which sites the results come from a model or the rules,
@@ -133,18 +131,12 @@ class Confined:
         self._added = len(batches)
         self._flow.update(solver, parameters, variables, cut, opaque)
         for operand in operands:
-            origins, again = self._flow.origins(operand, everywhere=not self.operands.get(operand))
-            if not again:
-                yield from self._asked[operand]
+            everywhere = not self.operands.get(operand)
+            if self._flow.is_known(operand, everywhere):
                 continue
+            origins = self._flow.origins(operand, everywhere)
             texts = {each for each in origins if each[0] == TEXT}
-            if len(texts) > MOST_NAMES:
-                origins = origins - texts | {(OTHER, NONE)}
-            self._asked[operand] = [
-                (operand, kind, value) for kind, value in origins if kind == RESULT and value in asking
-            ]
-            for kind, value in origins:
-                yield operand, kind, value
+            yield operand, origins - texts | {(OTHER, NONE)} if len(texts) > MOST_NAMES else origins
 
     def _follows(self, field: int) -> bool:
         declaring, _, descriptor = self._program.name_of_field(field)

@@ -164,29 +164,30 @@ class DirectFlow:
         first = solver.first_variables(reached)
         self._add(method=reached, first=first, variables=variables[reached], out=~self._inside(reached))
 
-    def origins(self, operand: int, everywhere: bool) -> tuple[set[tuple[int, int]], bool]:
+    def origins(self, operand: int, everywhere: bool) -> set[tuple[int, int]]:
         """Returns (kind, value) of where what comes to `operand` begins: TEXT, TYPE, RESULT, OUTSIDE, or OTHER and -1.
-
-        And whether it was searched again, or is what was returned before.
 
         Unless it goes everywhere, the search ends at variables of methods outside, and at other pointers to which
         something comes there.
         """
+        if (operand, everywhere) not in self._origins:
+            self._origins[operand, everywhere] = self._search(operand, everywhere)
+        return self._origins[operand, everywhere][1]
+
+    def is_known(self, operand: int, everywhere: bool) -> bool:
+        """Returns whether `origins` would return what it did before."""
+        return (operand, everywhere) in self._origins
+
+    def _search(self, operand: int, everywhere: bool) -> tuple[Int32, set[tuple[int, int]]]:
+        """Returns the variables that a search passes, and what it finds."""
         from engine.kernel import paths
 
-        known = self._origins.get((operand, everywhere))
-        again = known is None
-        if known is None:
-            number, whole = paths.search(self._by, *self._into, operand, everywhere)
-            kinds, values = self._found.first[:number].tolist(), self._found.second[:number].tolist()
-            origins, passed = set(zip(kinds, values, strict=True)), np.empty(0, np.int32)
-            if whole:
-                passed = self._states.first[: int(self._states.fill[0])].copy()
-            else:
-                origins.add((OTHER, NONE))
-            known = passed, origins
-            self._origins[operand, everywhere] = known
-        return known[1], again
+        number, whole = paths.search(self._by, *self._into, operand, everywhere)
+        kinds, values = self._found.first[:number].tolist(), self._found.second[:number].tolist()
+        origins = set(zip(kinds, values, strict=True))
+        if not whole:
+            return np.empty(0, np.int32), origins | {(OTHER, NONE)}
+        return self._states.first[: int(self._states.fill[0])].copy(), origins
 
 
 def _joined(parts: Sequence[Int32]) -> Int32:

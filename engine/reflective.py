@@ -130,6 +130,7 @@ class Reflection:
         self._dependents: dict[int, set[int]] = defaultdict(set)
         # By operand, the calls of getClass whose class objects come to it; whether they were found by direct flow.
         self._symbolic: dict[int, dict[int, bool]] = defaultdict(dict)
+        self._returned: dict[int, list[int]] = {}  # those that were
         self._bounded: dict[int, Bounded] = {}  # by operand
         self._grown: set[int] = set()  # of these, the ones to which more came since it was asked how much
         self._of_arrays: set[int] = set()  # operands where only classes of arrays tell anything
@@ -661,38 +662,37 @@ class Reflection:
 
     def search(self) -> None:
         """Shows the rules what comes to operands by direct flow (see `engine.confined`)."""
-        constraints = self._constraints
-        types: dict[int, Int32] = {}
-        arriving: dict[int, list[Int32]] = defaultdict(list)
+        constraints, solver = self._constraints, self._constraints.solver
         # Handles and the like come from the sites that find them, whatever the bodies of these methods return.
         cut = constraints.sites.cut_mask()
         cut[self._linking] = True
         found = self._confined.search(
-            constraints.solver,
+            solver,
             constraints.batches,
             constraints.parameters.values(),
             constraints.variables.values(),
             cut,
             self.is_api,
             self._symbolic,
-            self._receivers,
         )
-        for operand, kind, value in found:
-            inside = self._confined.operands.get(operand)
+        for operand, origins in found:
+            self._come(operand, origins)
+        self._show_classes()
+        for operand, receiver in self._bound.items():
+            of_receiver = solver.types_of(solver.objects_of(receiver))
+            self._arrive_classes(operand, np.unique(of_receiver).tolist())
+        for pointer, calls in self._symbolic.items():
+            if not all(calls.values()):
+                self._arrive(rel.UnknownAt, pointer, [(NONE,)])
+
+    def _come(self, operand: int, origins: Iterable[tuple[int, int]]) -> None:
+        """Shows the rules what comes to an operand by direct flow; what calls of getClass return, `_show_classes` does."""
+        inside = self._confined.operands.get(operand)
+        returned: list[int] = []
+        types: list[int] = []
+        for kind, value in origins:
             if kind == RESULT and value in self._receivers:
-                if (inside and self._is_taken(rel.ClassAt, operand)) or value in self._symbolic[operand]:
-                    if value not in types:
-                        types[value] = self._classes_of(value)
-                    listed, shown = types[value], self._shown.get((operand, value), 0)
-                    self._symbolic[operand][value] = True
-                    if operand in self._bounded:
-                        if self._bounded[operand].take_objects(value, listed, self._own[value]):
-                            self._grown.add(operand)
-                    elif shown < listed.size:
-                        self._shown[operand, value] = listed.size
-                        arriving[operand].append(listed[shown:])
-                    if operand in self._of_arrays and value in self._asks_standing:
-                        self._arrive(rel.UnknownAt, operand, [(NONE,)])
+                returned.append(value)
             elif kind == RESULT and value in self.sites:
                 self._depend(operand, value)
             elif kind == OUTSIDE:
@@ -700,20 +700,42 @@ class Reflection:
             elif inside and kind == TEXT:
                 self._arrive(rel.StringAt, operand, [(self._program.text(value),)])
             elif inside and kind == TYPE:
-                self._arrive_classes(operand, (value,))
+                types.append(value)
             elif inside and kind == OTHER:
                 self._arrive(rel.UnknownAt, operand, [(NONE,)])
+        self._returned[operand] = returned
+        if types:
+            self._arrive_classes(operand, types)
+
+    def _show_classes(self) -> None:
+        """Shows the rules the classes that calls of getClass return from which their results come by direct flow."""
+        arriving: dict[int, list[Int32]] = defaultdict(list)
+        classes: dict[int, Int32] = {}
+        for operand, sites in self._returned.items():
+            if not sites:
+                continue
+            symbolic = self._symbolic[operand]
+            takes = self._confined.operands.get(operand) and self._is_taken(rel.ClassAt, operand)
+            for site in sites:
+                if not (takes or site in symbolic):
+                    continue
+                if site not in classes:
+                    classes[site] = self._classes_of(site)
+                listed, shown = classes[site], self._shown.get((operand, site), 0)
+                symbolic[site] = True
+                if operand in self._bounded:
+                    if self._bounded[operand].take_objects(site, listed, self._own[site]):
+                        self._grown.add(operand)
+                elif shown < listed.size:
+                    self._shown[operand, site] = listed.size
+                    arriving[operand].append(listed[shown:])
+                if operand in self._of_arrays and site in self._asks_standing:
+                    self._arrive(rel.UnknownAt, operand, [(NONE,)])
         for operand, parts in arriving.items():
             fresh = np.unique(np.concatenate(parts))
             if self._confined.operands.get(operand):
                 fresh = fresh[~self._confined.confines(fresh)]
             self._arrive_classes(operand, fresh.tolist())
-        for operand, receiver in self._bound.items():
-            of_receiver = constraints.solver.types_of(constraints.solver.objects_of(receiver))
-            self._arrive_classes(operand, np.unique(of_receiver).tolist())
-        for pointer, calls in self._symbolic.items():
-            if not all(calls.values()):
-                self._arrive(rel.UnknownAt, pointer, [(NONE,)])
 
     def take_bounded(self) -> bool:
         """Shows the rules what is at operands that take only a few classes; returns whether anything of that is new.

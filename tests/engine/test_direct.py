@@ -168,7 +168,7 @@ def test_search_agrees_with_the_rules(
             lambda callees: np.zeros(callees.size, bool),
         )
         for operand, everywhere in product(range(METHODS * STEP), (False, True)):
-            assert flow.origins(operand, everywhere)[0] == naive(
+            assert flow.origins(operand, everywhere) == naive(
                 known_steps,
                 made_by,
                 known_stores,
