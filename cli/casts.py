@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-
 from cli.evidence import evidence
 from cli.export.outside import Outside
 from cli.run import Run
@@ -16,10 +14,9 @@ from cli.structure import supertype_pairs
 from cypher import schema
 from cypher.program import ABSTRACT, INTERFACE
 from cypher.schema import Int32
-from engine import flow
 from engine.bounded import LISTED_IN_ALL
 from engine.flow import Flow
-from engine.flows import KINDS, flows_of
+from engine.flows import copies_of
 from engine.narrowing import NARROWED, uses_of_unknown
 from engine.reflection import api, modes
 from engine.result import ReflectiveSite
@@ -42,7 +39,6 @@ CAUSES = {
     NOT_ASKED: "what is made of the class is cast on every way, which mode casts makes use of",
 }
 _MAKERS = (api.CLASS_NEW, api.CONSTRUCTOR_NEW)
-_COPIES = [KINDS.index(each) for each in (flow.ASSIGN, flow.RETURN)]
 
 
 class Uses(NamedTuple):
@@ -160,9 +156,7 @@ class Casts:
     @cached_property
     def _copies(self) -> tuple[Int32, Int32]:
         """The sources and targets of assignments and of what calls return."""
-        flows = flows_of(self._evidence)
-        kept = np.isin(flows.kind, _COPIES)
-        return flows.source[kept], flows.target[kept]
+        return copies_of(self._evidence)
 
     @cached_property
     def _copied_by_source(self) -> Index:

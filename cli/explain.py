@@ -195,6 +195,7 @@ class Explainer:
         self.provenance = Provenance(evidence(run), result.reflective, result.derived, names, bulk=bulk)
         self._phrases = Phrases(names, self.provenance)
         self._apis = {each.site: each.api for each in result.reflective}
+        self._places: dict[tuple[int, int], Place] = {}  # by method and offset
 
     def site(self, site: ReflectiveSite, limit: int | None) -> Explanation:
         """Returns the explanation of a site, with at most `limit` targets and as many operands without one."""
@@ -457,8 +458,14 @@ class Explainer:
     def _place(self, method: int, offset: int) -> Place:
         if method < 0:
             return Place("", "", NONE, NONE)
-        name = self._names.method(method)
-        return Place(shown(str(name)), _file_of(name.declaring), self._names.line(method, offset), offset)
+        found = self._places.get((method, offset))
+        if found is None:
+            name = self._names.method(method)
+            line = self._names.line(method, offset)
+            found = self._places[method, offset] = Place(
+                shown(str(name)), _file_of(name.declaring), line, offset
+            )
+        return found
 
 
 def _role(operand: str) -> str:

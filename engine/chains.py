@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,6 +27,9 @@ _MADE = {
     heap.UNKNOWN: "UnknownObject", heap.REFLECTIVE: "NewInstanceTarget",
 }  # fmt: skip
 _FOUND = ("ClassObject", "MethodObject", "FieldObject")
+_NAMED = "TextObject"
+# What rules say that calls return, by which object or text it is.
+RETURNED = (*_FOUND, _NAMED)
 _KNOWN = frozenset({heap.STRING, heap.GENERIC, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT})
 
 
@@ -64,16 +67,19 @@ class Chain(NamedTuple):
 class Marks(NamedTuple):
     """What ends a chain besides facts.
 
-    `derives(site, relation, payload)` says whether a rule made a call return a metaobject, and `is_source(method)`
-    whether a method is an input source; `computing(pointer)` is the call that computes the new string at a pointer,
-    or -1.
+    `derives(site, relation, payload)` says whether a rule made a call return a metaobject, `deriving(payload)` at which
+    calls one may have, and `is_source(method)` whether a method is an input source; `computing(pointer)` is the call
+    that computes the new string at a pointer, or -1.
     """
 
     derives: Callable[[int, str, int], bool]
+    deriving: Callable[[int], Sequence[int]]
     is_source: Callable[[int], bool]
     computing: Callable[[int], int] = lambda _: NONE
 
 
+# The callees of a site that may return (or throw, by the kind of step) an object.
+Handing = Callable[[str, int], list[int]]
 # A pointer, and the calls that lead to it and have to be left where they were entered, innermost last.
 _State = tuple[int, tuple[int, ...]]
 
@@ -82,7 +88,7 @@ class Chains:
     """Finds chains. Those that leave each call where it was entered come first; a heap access may do so anywhere."""
 
     def __init__(self, flow: Flow, marks: Marks) -> None:
-        self._flow, self._marks = flow, marks
+        self._flow, self.marks = flow, marks
         self._found: dict[tuple[int, int, int], Chain] = {}
 
     def to(self, pointer: int, obj: int, wanted: int = NONE, *, exact: bool = True) -> Chain:
@@ -113,7 +119,7 @@ class Chains:
             came[state] = by
             if state[0] not in seen:
                 seen.add(state[0])
-                origin = self.origin(state[0], obj, hops, wanted)
+                origin = self.origin(state[0], obj, hops.handing, wanted)
                 if origin is not None:
                     return Chain(obj, origin, self._steps(state, came))
             if exact and len(came) + len(queue) > _STATES:
@@ -141,7 +147,7 @@ class Chains:
         return tuple(marked(steps))
 
     # --- origins
-    def origin(self, pointer: int, obj: int, hops: Hops, wanted: int = NONE) -> Origin | None:
+    def origin(self, pointer: int, obj: int, handing: Handing, wanted: int = NONE) -> Origin | None:
         """Returns how `obj` is put into `pointer`, None if it only comes from other pointers; `wanted` as for `to`."""
         for relation, row in self._flow.rows_into(pointer):
             if (
@@ -151,12 +157,12 @@ class Chains:
             ):
                 origin = self._by_fact(relation, row, pointer, obj, wanted)
             elif relation == RETURN:
-                origin = self._by_call(row, pointer, obj, hops, wanted)
+                origin = self._by_call(row, pointer, obj, handing, wanted)
             else:
                 continue
             if origin is not None:
                 return origin
-        return self._by_list(pointer, obj, hops, wanted) or self._by_native(pointer, obj)
+        return self._by_list(pointer, obj, handing, wanted) or self._by_native(pointer, obj)
 
     def _by_fact(
         self, relation: FactRelation, row: int, pointer: int, obj: int, wanted: int
@@ -183,7 +189,7 @@ class Chains:
             )
             found = NEW
         facts = (self._flow.fact(relation, row),)
-        site = self._marks.computing(pointer) if found == NEW and known else NONE
+        site = self.marks.computing(pointer) if found == NEW and known else NONE
         if site >= 0:
             sites = self._flow.evidence.sites
             joined = Fact("Invoke", self._flow.invoke(site))
@@ -208,7 +214,7 @@ class Chains:
                 return candidates.pop()
         return NONE
 
-    def _by_call(self, site: int, pointer: int, obj: int, hops: Hops, wanted: int) -> Origin | None:
+    def _by_call(self, site: int, pointer: int, obj: int, handing: Handing, wanted: int) -> Origin | None:
         """Returns the origin if the call at `site` is reflective, of `getClass`, or of an input source."""
         objects, sites = self._flow.evidence.objects, self._flow.evidence.sites
         kind = int(objects.kind[obj])
@@ -222,13 +228,13 @@ class Chains:
             made = _MADE.get(kind, "") if own else ""
             if kind == heap.GENERIC and wanted != NONE:
                 payload = wanted
-                made = next((each for each in _FOUND if self._marks.derives(site, each, payload)), "")
-            if made and self._marks.derives(site, made, payload):
+                made = next((each for each in _FOUND if self.marks.derives(site, each, payload)), "")
+            if made and self.marks.derives(site, made, payload):
                 facts = (Fact(made, (site, payload)), put) if made in _FOUND else (put,)
                 return Origin(RULE, pointer, method, offset, facts, site, relation=made)
             text = payload if kind == heap.STRING else wanted
-            if kind in (heap.STRING, heap.GENERIC) and self._marks.derives(site, "TextObject", text):
-                return Origin(NAME_OF, pointer, method, offset, (Fact("TextObject", (site, text)), put), site)
+            if kind in (heap.STRING, heap.GENERIC) and self.marks.derives(site, _NAMED, text):
+                return Origin(NAME_OF, pointer, method, offset, (Fact(_NAMED, (site, text)), put), site)
             if kind == heap.GENERIC and wanted != NONE:
                 return None
             if kind == heap.CLASS_OF and payload == site:
@@ -236,14 +242,14 @@ class Chains:
         if kind in _KNOWN:
             return None
         # (what a model says that a call returns, its callees need not return)
-        callees = self._flow.callees(site).tolist() if int(sites.cut[site]) else hops.handing(RETURN, site)
+        callees = self._flow.callees(site).tolist() if int(sites.cut[site]) else handing(RETURN, site)
         specified = kind == heap.UNKNOWN and int(objects.payload[obj]) == site
-        callee = next(filter(self._marks.is_source, callees), callees[0] if specified and callees else NONE)
+        callee = next(filter(self.marks.is_source, callees), callees[0] if specified and callees else NONE)
         if callee == NONE:
             return None
         return Origin(SOURCE, pointer, method, offset, (put, Fact("Calls", (site, callee))), site, callee)
 
-    def _by_list(self, pointer: int, obj: int, hops: Hops, wanted: int) -> Origin | None:
+    def _by_list(self, pointer: int, obj: int, handing: Handing, wanted: int) -> Origin | None:
         """Returns the origin of a member object that is in an array that a reflective call returns."""
         facts = self._flow.evidence.facts
         stores, copies = facts[schema.ArrayStore], facts[schema.Assign]
@@ -254,7 +260,7 @@ class Chains:
         copied = (row for array in arrays for row in self._flow.rows_of(schema.Assign, "source", array))
         for result in map(int, copies.target[list(copied)]):
             for relation, site in self._flow.rows_into(result):
-                origin = self._by_call(site, pointer, obj, hops, wanted) if relation == RETURN else None
+                origin = self._by_call(site, pointer, obj, handing, wanted) if relation == RETURN else None
                 if origin is not None and origin.kind == RULE:
                     return origin
         return None

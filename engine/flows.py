@@ -7,6 +7,7 @@ store: bases with the same set share it, which keeps the number of rows far belo
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,7 +18,7 @@ from cypher import schema
 from cypher.schema import NONE, STATIC, Int32, Int64
 from engine import flow
 from engine.flow import COPIES, Evidence
-from engine.sets import ranges
+from engine.sets import Bools, ranges
 
 MEMBER = "member"
 KINDS = (
@@ -62,10 +63,11 @@ class Flows(NamedTuple):
     set_field: Int32
 
 
-def flows_of(evidence: Evidence) -> Flows:
-    """Returns all flows of a result."""
+def flows_of(evidence: Evidence, passing: Bools | None = None) -> Flows:
+    """Returns all flows of a result; of those by calls, where given, only what goes between pointers that are `passing`."""
     sets = _SetFields(evidence)
-    parts = [*_copies(evidence), *_statics(evidence), *_calls(evidence), *sets.accesses(), *sets.members()]
+    calls = itertools.chain(_arguments(evidence, passing), _results(evidence, passing))
+    parts = [*_copies(evidence), *_statics(evidence), *calls, *sets.accesses(), *sets.members()]
     kinds = np.repeat([KINDS.index(part.kind) for part in parts], [len(part.source) for part in parts])
     source, target, method, offset, site = (
         np.concatenate(columns).astype(np.int32)
@@ -112,20 +114,19 @@ def _fields(evidence: Evidence) -> Iterator[int]:
         yield int(evidence.facts[relation].field.max(initial=0))
 
 
-def _calls(evidence: Evidence) -> Iterator[_Rows]:
-    """Yields what calls pass in and out."""
-    place = _places(evidence)
-    site, callee = evidence.call_site, place[evidence.call_callee]
+def _arguments(evidence: Evidence, passing: Bools | None) -> Iterator[_Rows]:
+    """Yields what calls pass in, and the arguments that they return."""
+    site, callee = evidence.call_site, _places(evidence)[evidence.call_callee]
     sites, first, parameters = evidence.sites, evidence.first_variable, evidence.parameters
     arguments = evidence.facts[schema.Argument]
+    if passing is not None:
+        arguments = arguments.take(passing[arguments.variable])
     order = np.argsort(arguments.site, kind="stable")
     position, variable = arguments.position[order], arguments.variable[order]
     starts = np.searchsorted(arguments.site[order], np.arange(len(sites.method) + 1))
     counts = (starts[1:] - starts[:-1])[site]
     call = np.repeat(np.arange(len(site)), counts)
-    row = (
-        np.arange(len(call)) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(starts[site], counts)
-    )
+    row = ranges(starts[site], counts)
     kept = position[row] < parameters[callee[call]]
     call, row = call[kept], row[kept]
     at = site[call]
@@ -137,12 +138,32 @@ def _calls(evidence: Evidence) -> Iterator[_Rows]:
     passed = returned[call] == position[row]
     passed &= (sites.result[at] >= 0) & (sites.cut[at] == 0)
     yield _from_calls(evidence, flow.PASSED, variable[row][passed], sites.result[at[passed]], at[passed])
-    returning = (sites.result[site] >= 0) & (sites.cut[site] == 0) & (returned < 0)
-    value = first[callee] + parameters[callee]
-    yield _from_calls(evidence, flow.RETURN, value[returning], sites.result[site[returning]], site[returning])
-    throwing = sites.thrown[site] >= 0
-    yield _from_calls(
-        evidence, flow.THROWN, value[throwing] + 1, sites.thrown[site[throwing]], site[throwing]
+
+
+def _results(evidence: Evidence, passing: Bools | None) -> Iterator[_Rows]:
+    """Yields what calls pass out."""
+    sites = evidence.sites
+    for kind, into in ((flow.RETURN, sites.result), (flow.THROWN, sites.thrown)):
+        takes = into >= 0
+        if passing is not None:
+            takes &= passing[into]
+        if kind == flow.RETURN:
+            takes &= sites.cut == 0
+        calls = np.flatnonzero(takes[evidence.call_site])
+        site, callee = evidence.call_site[calls], _places(evidence)[evidence.call_callee[calls]]
+        if kind == flow.RETURN:
+            returning = flow.returned_parameters(evidence)[callee] < 0
+            site, callee = site[returning], callee[returning]
+        value = evidence.first_variable[callee] + evidence.parameters[callee] + (kind == flow.THROWN)
+        yield _from_calls(evidence, kind, value, into[site], site)
+
+
+def copies_of(evidence: Evidence) -> tuple[Int32, Int32]:
+    """Returns the sources and targets of assignments, and of what calls return."""
+    assign, returned = evidence.facts[schema.Assign], next(_results(evidence, None))
+    return (
+        np.concatenate((assign.source, returned.source)).astype(np.int32),
+        np.concatenate((assign.target, returned.target)).astype(np.int32),
     )
 
 

@@ -18,7 +18,20 @@ import numpy as np
 from cypher import schema
 from cypher.schema import NONE, Int32
 from engine import heap
-from engine.chains import CLASS_OF, CONSTANT, GIVEN, MADE, NAME_OF, RULE, SOURCE, Chain, Chains, Marks, Origin
+from engine.chains import (
+    CLASS_OF,
+    CONSTANT,
+    GIVEN,
+    MADE,
+    NAME_OF,
+    RETURNED,
+    RULE,
+    SOURCE,
+    Chain,
+    Chains,
+    Marks,
+    Origin,
+)
 from engine.computed import Computations
 from engine.constraints import STRING
 from engine.flow import LOCAL, Evidence, Flow
@@ -152,7 +165,9 @@ class Provenance:
         self._known_sources: dict[int, bool] = {}
         self._keys: dict[int, str | None] = {}
         self._computations = Computations(self.flow, names)
-        self._chains = Chains(self.flow, Marks(self._derives, self._is_source, self._computations.by))
+        self._chains = Chains(
+            self.flow, Marks(self._derives, self._deriving, self._is_source, self._computations.by)
+        )
         self._ways = self._all_ways() if bulk else None
         self._inferred: dict[tuple[str, int, int], Inference] = {}
         self._open: set[tuple[str, int, int]] = set()
@@ -186,6 +201,18 @@ class Provenance:
         if relation == "UnknownObject":
             return bool(found)
         return (relation, site, payload) in self._derived
+
+    def _deriving(self, payload: int) -> list[int]:
+        """Returns the calls of which a rule says that they return a text, type or member."""
+        return self._derived_with.get(payload, [])
+
+    @cached_property
+    def _derived_with(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = defaultdict(list)
+        for relation, site, detail in self._derived:
+            if relation in RETURNED:
+                found[detail].append(site)
+        return found
 
     def _is_source(self, method: int) -> bool:
         known = self._known_sources.get(method)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cypher import schema
 from cypher.schema import NONE, Int32
 from engine import heap
-from engine.chains import Chain, Chains, marked
+from engine.chains import Chain, Chains, Handing, Origin, marked
 from engine.flow import (
     ARGUMENT,
     ARRAY_LOAD,
@@ -37,7 +37,7 @@ from engine.flow import (
     Step,
 )  # fmt: skip
 from engine.flows import KINDS, Flows, flows_of
-from engine.hops import Hop, Hops, steps_of
+from engine.hops import Hop, steps_of
 from engine.sets import Bools, ranges
 
 _KNOWN = frozenset({heap.STRING, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT})
@@ -86,6 +86,7 @@ class Ways:
         self._flow, self._chains, self._inputs = flow, chains, inputs
         self._trees: dict[tuple[int, bool, int], _Tree] = {}
         self._known: dict[tuple[int, ...], list[Chain]] = {}
+        self._origins: dict[tuple[int, int], Origin | None] = {}  # by pointer and object
         # By pointer and `stopping`, the ways that objects took last which have searches of their own: others may take them.
         self._taken: dict[tuple[int, bool], deque[_Tree]] = defaultdict(lambda: deque(maxlen=_TAKEN))
 
@@ -156,10 +157,10 @@ class Ways:
         texts = self._flow.rows_of(schema.StringConstant, "text", wanted)
         types = self._flow.rows_of(schema.ClassConstant, "type", wanted)
         constants = facts[schema.StringConstant].target[texts], facts[schema.ClassConstant].target[types]
-        begins = tree.among(np.concatenate((*constants, self._supplied)))
+        begins = tree.among(np.concatenate((*constants, self._supplied(wanted))))
         holding = begins[self._flow.sets.contain(begins, np.array([obj], np.int32))].tolist()
-        hops = Hops(self._flow, obj, exact=False)
-        ways = ((begin, self._chains.origin(begin, obj, hops, wanted)) for begin in holding)
+        handing = self._handing(obj)
+        ways = ((begin, self._chains.origin(begin, obj, handing, wanted)) for begin in holding)
         found = next(((begin, origin) for begin, origin in ways if origin is not None), None)
         if found is None:
             return Chain(obj, self._chains.given(pointer, obj), ())
@@ -171,11 +172,10 @@ class Ways:
         return int(self._flow.evidence.objects.kind[obj]) not in _KNOWN
 
     def _along(self, tree: _Tree, pointer: int, obj: int, told: set[int]) -> Iterator[Chain]:
-        hops = Hops(self._flow, obj, exact=False)
         for begin in itertools.islice(self._beginnings(tree, obj), _BEGINNINGS):
             if begin in told:
                 continue
-            origin = self._chains.origin(begin, obj, hops)
+            origin = self._origin(begin, obj)
             if origin is None and begin not in self._entered:
                 continue
             steps = self._steps(begin, pointer, obj, tree)
@@ -183,14 +183,36 @@ class Ways:
                 told.add(begin)
                 yield Chain(obj, origin or self._chains.given(begin, obj), tuple(marked(steps)))
 
+    def _origin(self, begin: int, obj: int) -> Origin | None:
+        """Returns how an object is put into a pointer, if it is."""
+        if (begin, obj) not in self._origins:
+            self._origins[begin, obj] = self._chains.origin(begin, obj, self._handing(obj))
+        return self._origins[begin, obj]
+
+    def _handing(self, obj: int) -> Handing:
+        """Returns what says which callees of a site may return an object."""
+
+        def handing(kind: str, site: int) -> list[int]:
+            callees = self._flow.callees(site)
+            values = self._flow.values_of(callees, kind)
+            found: list[int] = callees[self._flow.sets.contain(values, np.array([obj], np.int32))].tolist()
+            return found
+
+        return handing
+
     def _beginnings(self, tree: _Tree, obj: int) -> Iterator[int]:
-        """Yields the pointers at which a search ended and which hold an object, the nearest first; constants of it before."""
+        """Yields the pointers at which a search ended and which hold an object, the nearest first.
+
+        Before those, for a text: constants of it, and results that rules may say to be it.
+        """
         objects, constants = self._flow.evidence.objects, self._flow.evidence.facts[schema.StringConstant]
         sets = self._flow.sets
         if int(objects.kind[obj]) == heap.STRING:
-            rows = self._flow.rows_of(schema.StringConstant, "text", int(objects.payload[obj]))
-            begins = tree.among(constants.target[rows])
-            yield from begins[sets.contain(begins, np.array([obj], np.int32))].tolist()
+            text = int(objects.payload[obj])
+            rows = self._flow.rows_of(schema.StringConstant, "text", text)
+            for given in (constants.target[rows], self._supplied(text)):
+                begins = tree.among(given)
+                yield from begins[sets.contain(begins, np.array([obj], np.int32))].tolist()
         near, far = np.split(tree.begins, [_BEGINNINGS])
         yield from near[sets.contain(near, np.array([obj], np.int32))].tolist()
         if far.size:
@@ -230,10 +252,12 @@ class Ways:
             fresh = ~seen[before]
             if obj != NONE:
                 fresh &= self._holds(before, obj)
-            level, which = np.unique(before[fresh], return_index=True)
+            places, before = places[fresh], before[fresh]
+            self._place[before[::-1]] = places[::-1]  # the first counts
+            level = np.sort(before[self._place[before] == places])
             seen[level] = True
             met.append(level)
-            by.append(order[places[fresh][which]])
+            by.append(order[self._place[level]])
         pointers = np.concatenate(met).astype(np.int32)
         ascending = np.argsort(pointers)
         return _Tree(
@@ -251,7 +275,7 @@ class Ways:
 
     @cached_property
     def _flows(self) -> Flows:
-        return flows_of(self._flow.evidence)
+        return flows_of(self._flow.evidence, self._holding)
 
     @cached_property
     def _into(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Int32]:
@@ -259,27 +283,31 @@ class Ways:
         flows = self._flows
         size = max(flows.first_set + len(flows.set_of), len(self._flow.evidence.points_to.representative))
         holds = np.ones(size, np.bool_)
-        holds[: flows.first_set] = self._flow.sets.holding(self._told)[: flows.first_set]
+        holds[: flows.first_set] = self._holding[: flows.first_set]
         rows = np.flatnonzero(holds[flows.source] & holds[flows.target])
         order = rows[np.argsort(flows.target[rows], kind="stable")]
         starts = np.searchsorted(flows.target[order], np.arange(size + 1))
         return starts, order, flows.source[order]
 
     @cached_property
-    def _told(self) -> Bools:
-        """Which objects matter: all of the types that operands of reflective calls have."""
+    def _holding(self) -> Bools:
+        """Which pointers may refer to objects that matter: all of the types that operands of reflective calls have."""
         objects = self._flow.evidence.objects
         found = np.isin(objects.kind, (*_KNOWN, heap.UNKNOWN, heap.GENERIC, heap.CLASS_OF))
         types = np.unique(objects.type[found])
-        told: Bools = found | np.isin(objects.type, types)
-        return told
+        return self._flow.sets.holding(found | np.isin(objects.type, types))
+
+    def _supplied(self, payload: int) -> Int32:
+        """Returns the results of the calls of which rules say that they return a text, type or member."""
+        sites = np.array(self._chains.marks.deriving(payload), np.int32)
+        results = self._flow.evidence.sites.result[sites]
+        supplied: Int32 = results[results >= 0]
+        return supplied
 
     @cached_property
-    def _supplied(self) -> Int32:
-        """The results of the calls of which rules, or a model, say what they return."""
-        sites = self._flow.evidence.sites
-        supplied: Int32 = sites.result[sites.cut != 0]
-        return supplied
+    def _place(self) -> NDArray[np.int64]:
+        """By pointer, the place of the flow by which a search comes to it: room for one level at a time."""
+        return np.empty(len(self._into[0]) - 1, np.int64)
 
     @cached_property
     def _is_input(self) -> Bools:

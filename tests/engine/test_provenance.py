@@ -32,7 +32,7 @@ from tests.engine.programs import (
 )
 from tests.provenance_checks import Columns, check_chain, check_flows
 
-NO_MARKS = Marks(lambda *_: False, lambda _: False)
+NO_MARKS = Marks(lambda *_: False, lambda _: (), lambda _: False)
 Rows = dict[type[tuple[Any, ...]], list[tuple[int, ...]]]
 
 
