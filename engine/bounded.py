@@ -40,6 +40,11 @@ class Bounded:
         """Whether constants come in at once: nothing bounds how many there are."""
         return self.in_all == sys.maxsize
 
+    @property
+    def takes_members(self) -> bool:
+        """Whether another member counts: there are not yet too many of them."""
+        return len(self.members) <= self.in_all
+
     def take_constants(self, classes: Iterable[int], own: Collection[int]) -> None:
         """Takes constants, of which these are of the application."""
         self.constants.update(classes)

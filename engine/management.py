@@ -57,20 +57,21 @@ class Management:
         """Enters the calls of interfaces of objects that were registered since the last call."""
         if self._cause < 0:
             return
+        anywhere = self._program.type_named(ANNOTATION) in self._program.annotation_types()
         for pool, known in self._known.items():
             objects = solver.objects_of(self._constraints.pool(pool))
             fresh = set(solver.types_of(objects).tolist()) - known
             known.update(fresh)
-            interfaces = {each for type_ in fresh for each in self._interfaces(type_, pool == TOLD)}
+            interfaces = {
+                each for type_ in fresh for each in self._interfaces(type_, anywhere or pool == TOLD)
+            }
             for interface in sorted(interfaces - self._managed):
                 self._managed.add(interface)
                 self._call(interface)
 
-    def _interfaces(self, type_: int, told: bool) -> Iterator[int]:
-        """Yields the interfaces of a class that are managed."""
+    def _interfaces(self, type_: int, anything: bool) -> Iterator[int]:
+        """Yields the interfaces of a class that are managed: those that end so, or of anything it is."""
         program = self._program
-        annotation = program.type_named(ANNOTATION)
-        anything = told or annotation in program.annotation_types()
         for each in program.supertypes_of(type_):
             if anything or program.name_of_type(each).endswith(("MBean", "MXBean")):
                 yield from filter(self._is_own_interface, program.supertypes_of(each))

@@ -188,14 +188,13 @@ class Reflection:
         return modes.follows(self._mode, role)
 
     def is_api(self, callees: Int32) -> NDArray[np.bool_]:
-        """Returns which methods are final ones of the reflective API, which the rules stand for."""
+        """Returns which methods are final ones of the reflective API: rules stand for them in some mode, so in none is told what they do with metaobjects."""
         return self._stands_for.many(callees)
 
     def _is_final(self, method: int) -> bool:
-        """Returns whether a method is a final one of the reflective API that has an effect in this mode."""
-        each = self._api[method]
-        is_open = each.owner in (LOADER, api.ARRAY, api.INTROSPECTOR, *api.DESCRIPTORS, *api.UNSAFES)
-        return not is_open and self.counts(each)
+        """Returns whether a method is a final one of the reflective API."""
+        owner = self._api[method].owner
+        return owner not in (LOADER, api.ARRAY, api.INTROSPECTOR, *api.DESCRIPTORS, *api.UNSAFES)
 
     # --- finding sites
     def on_sites(self, facts: Facts) -> Int32:
@@ -588,11 +587,11 @@ class Reflection:
             if self._is_taken(rel.ClassAt, pointer):
                 self._symbolic[pointer].update(dict.fromkeys(payloads, False))
         elif kind == heap.STRING:
-            self._arrive(rel.StringAt, pointer, [(self._program.text(each),) for each in payloads])
+            self._arrive(rel.StringAt, pointer, ((self._program.text(each),) for each in payloads))
         elif kind == heap.HANDLE:
-            self._arrive(rel.HandleAt, pointer, [(each >> 4, each & 15) for each in payloads])
+            self._arrive(rel.HandleAt, pointer, ((each >> 4, each & 15) for each in payloads))
         else:
-            self._arrive(_AT[kind], pointer, [(each,) for each in payloads])
+            self._arrive(_AT[kind], pointer, zip(payloads, strict=True))
 
     def _observe_classes(self, pointers: Int32, objects: Int32, types: Int32) -> None:
         """Shows the rules new pairs of pointers and constant class objects."""
@@ -611,7 +610,7 @@ class Reflection:
         if kind in (heap.CLASS_OBJECT, heap.CLASS_OF):
             self._constraints.put(self._constraints.pool(KNOWN_CLASSES), obj)
 
-    def _arrive(self, relation: Any, pointer: int, columns: Sequence[tuple[Any, ...]]) -> None:
+    def _arrive(self, relation: Any, pointer: int, columns: Iterable[tuple[Any, ...]]) -> None:
         """Shows the rules what comes to a pointer: rows of a relation, by their other columns."""
         if relation is rel.ClassAt:
             self._arrive_classes(pointer, [type_ for (type_,) in columns])
@@ -619,12 +618,11 @@ class Reflection:
         operand = self._operand.get(pointer, pointer)
         if relation is not rel.UnknownAt and not self._is_taken(relation, operand):
             return
-        rows = [relation(operand, *each) for each in columns]
-        if operand in self._bounded and relation is not rel.UnknownAt:
-            self._bounded[operand].members.update(dict.fromkeys(rows))
+        if relation is rel.UnknownAt or operand not in self._bounded:
+            self._arrived[relation] += [relation(operand, *each) for each in columns]
+        elif self._bounded[operand].takes_members:
+            self._bounded[operand].members.update((relation(operand, *each), None) for each in columns)
             self._grown.add(operand)
-        else:
-            self._arrived[relation] += rows
 
     def _arrive_classes(self, pointer: int, types: Iterable[int]) -> None:
         """Shows the rules the classes that come to a pointer."""

@@ -208,6 +208,7 @@ CLOSED_OFF = {
     ("ThreadSubclass", "Worker.run"): CALLED_BACK,
     ("DynamicConstantLibrary", "B.go"): AS_ASSUMED,
     ("HandleProxies", "HandleProxies.make"): AS_ASSUMED,
+    ("HandleProxies", "Item.go"): "the method that calls it isn't called, see above",
     ("HandleProxies", "Other.go"): "the method that makes it isn't called, see above",
     **dict.fromkeys(
         (("LookupClasses", "Base.go"), ("LookupClasses", "Heir.go")),

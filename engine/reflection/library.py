@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cypher.program import ABSTRACT, ENUM, INTERFACE, Program
+from cypher.program import ABSTRACT, ANNOTATION, ENUM, INTERFACE, Program
 from engine.reflection.papers import JAVA
 from engine.reflection.relations import (
     AllocateCall,
@@ -51,10 +51,10 @@ def annotation_object(
     To calls that name no class, as `getAnnotations`, come the types of all annotations there are at run time.
 
     annotationObject(i, t) :- calls(i, "AnnotatedElement.getAnnotation"), actual(i, 1, v), points-to(v, c),
-                              classObject(c, t).
+                              classObject(c, t), annotation(t).
     """
     for site, found in joined(sites, classes, annotation="pointer"):
-        if found.type >= 0 and program.flags_of_type(found.type) & INTERFACE:
+        if found.type >= 0 and program.flags_of_type(found.type) & ANNOTATION:
             yield AnnotationObject(site.site, found.type)
 
 
