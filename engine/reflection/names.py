@@ -76,12 +76,11 @@ def class_of_descriptor(program: Program, descriptor: str) -> int:
     return program.type_named(descriptor[1:-1] if descriptor.startswith("L") else descriptor)
 
 
-def _named(index: Mapping[str, _Rows], names: Collection[str]) -> Iterator[_Rows]:
-    """Yields the rows of those `names` that the index has, in the order of the smaller one: no hash decides it."""
+def _named(index: Mapping[str, _Rows], names: Collection[str]) -> list[_Rows]:
+    """Returns the rows of those `names` that the index has, in the order of the smaller one: no hash decides it."""
     if len(index) < len(names):
-        yield from (found for name, found in index.items() if name in names)
-    else:
-        yield from (index[name] for name in names if name in index)
+        return [found for name, found in index.items() if name in names]
+    return [index[name] for name in names if name in index]
 
 
 class Members:
@@ -120,11 +119,11 @@ class Members:
                 index.setdefault(name, []).append(method)
         return index
 
-    def methods(self, type_: int, names: Collection[str], declared: bool) -> Iterator[int]:
-        """Yields the methods that `get[Declared]Method(name, …)` may find for any of `names`, whatever the parameters."""
-        if type_ >= 0:
-            for found in _named(self.methods_by_name(type_, declared), names):
-                yield from found
+    def methods(self, type_: int, names: Collection[str], declared: bool) -> Sequence[int]:
+        """Returns the methods that `get[Declared]Method(name, …)` may find for any of `names`, whatever the parameters."""
+        if type_ < 0:
+            return ()
+        return [each for found in _named(self.methods_by_name(type_, declared), names) for each in found]
 
     def methods_by_name(self, type_: int, declared: bool) -> Mapping[str, list[int]]:
         """Returns, by name, all methods that `get[Declared]Method` may find in a class."""
@@ -169,11 +168,11 @@ class Members:
             order.append(above)
         return order + interfaces
 
-    def inherited_methods(self, type_: int, names: Collection[str]) -> Iterator[int]:
-        """Yields the methods of these names of a class and its supertypes, whoever may call them; no overridden ones."""
-        if type_ >= 0:
-            for found in _named(self._inherited_methods(type_), names):
-                yield from found
+    def inherited_methods(self, type_: int, names: Collection[str]) -> Sequence[int]:
+        """Returns the methods of these names of a class and its supertypes, whoever may call them; no overridden ones."""
+        if type_ < 0:
+            return ()
+        return [each for found in _named(self._inherited_methods(type_), names) for each in found]
 
     def _inherited_methods(self, type_: int) -> dict[str, list[int]]:
         """Returns, by name, the methods of a class and its supertypes that are not overridden."""
