@@ -188,7 +188,10 @@ class Reflection:
         return modes.follows(self._mode, role)
 
     def is_api(self, callees: Int32) -> NDArray[np.bool_]:
-        """Returns which methods are final ones of the reflective API: rules stand for them in some mode, so in none is told what they do with metaobjects."""
+        """Returns which methods are final ones of the reflective API: rules stand for them, in this mode or another.
+
+        So that modes are ordered, nothing is told of what their bodies do with metaobjects in any.
+        """
         return self._stands_for.many(callees)
 
     def _is_final(self, method: int) -> bool:

@@ -18,10 +18,12 @@ from cli.run import Run
 from cli.site_flows import SiteFlows
 from cli.sites import rows as rows_of_sites
 from cli.summary import application_sites
+from engine import heap
 from engine.jvm import MODELS, Model
 from engine.machine import BOOTSTRAPPING
 from engine.reflection.modes import CASTS, SOUND
 from engine.result import RESOLVED
+from engine.sets import Sets
 from tests.conftest import EVERYTHING
 from tests.fixture_analysis import SEPARATE, Graph, analysed, computed, parse
 from tests.fixture_harness import (
@@ -127,6 +129,28 @@ def test_each_mode_finds_the_calls_that_the_one_before_finds(
         for caller, _, callee in before - after
     }
     assert lacking <= {("SpecifiedNames", "<clinit>")}  # a specification replaces what a call finds
+
+
+@needs_jdk
+@needs_command
+@together
+def test_class_objects_stay_out_of_the_bodies_of_the_reflective_api(
+    mode: str, classes: Path, graph_of: Callable[[Fixture, str], Graph]
+) -> None:
+    """Else a mode without rules for the API would have what the next one, whose rules stand for it, has not."""
+    graph_of(FIXTURES[0], mode)
+    run = Run(classes.parent / f"kernel-{mode}-program-all")
+    result, names = run.result, run.names
+    (receiver,) = (
+        int(first)
+        for method, first in zip(result.reached, result.first_variable, strict=True)
+        if (names.method(int(method)).declaring, names.method(int(method)).name)
+        == ("java/lang/Class", "getMethod")
+    )
+    objects = Sets(result.points_to).objects_of(receiver)
+    kinds = set(result.objects.kind[objects].tolist())
+    assert heap.GENERIC in kinds
+    assert heap.CLASS_OBJECT not in kinds
 
 
 @needs_jdk
