@@ -119,11 +119,10 @@ class Members:
                 index.setdefault(name, []).append(method)
         return index
 
-    def methods(self, type_: int, names: Collection[str], declared: bool) -> Sequence[int]:
+    def methods(self, type_: int, names: Collection[str], declared: bool) -> list[int]:
         """Returns the methods that `get[Declared]Method(name, …)` may find for any of `names`, whatever the parameters."""
-        if type_ < 0:
-            return ()
-        return [each for found in _named(self.methods_by_name(type_, declared), names) for each in found]
+        rows = _named(self.methods_by_name(type_, declared), names) if type_ >= 0 else ()
+        return [each for found in rows for each in found]
 
     def methods_by_name(self, type_: int, declared: bool) -> Mapping[str, list[int]]:
         """Returns, by name, all methods that `get[Declared]Method` may find in a class."""
@@ -168,11 +167,10 @@ class Members:
             order.append(above)
         return order + interfaces
 
-    def inherited_methods(self, type_: int, names: Collection[str]) -> Sequence[int]:
+    def inherited_methods(self, type_: int, names: Collection[str]) -> list[int]:
         """Returns the methods of these names of a class and its supertypes, whoever may call them; no overridden ones."""
-        if type_ < 0:
-            return ()
-        return [each for found in _named(self._inherited_methods(type_), names) for each in found]
+        rows = _named(self._inherited_methods(type_), names) if type_ >= 0 else ()
+        return [each for found in rows for each in found]
 
     def _inherited_methods(self, type_: int) -> dict[str, list[int]]:
         """Returns, by name, the methods of a class and its supertypes that are not overridden."""
