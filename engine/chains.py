@@ -78,8 +78,6 @@ class Marks(NamedTuple):
     computing: Callable[[int], int] = lambda _: NONE
 
 
-# The callees of a site that may return (or throw, by the kind of step) an object.
-Handing = Callable[[str, int], list[int]]
 # A pointer, and the calls that lead to it and have to be left where they were entered, innermost last.
 _State = tuple[int, tuple[int, ...]]
 
@@ -119,7 +117,7 @@ class Chains:
             came[state] = by
             if state[0] not in seen:
                 seen.add(state[0])
-                origin = self.origin(state[0], obj, hops.handing, wanted)
+                origin = self.origin(state[0], obj, hops, wanted)
                 if origin is not None:
                     return Chain(obj, origin, self._steps(state, came))
             if exact and len(came) + len(queue) > _STATES:
@@ -147,7 +145,7 @@ class Chains:
         return tuple(marked(steps))
 
     # --- origins
-    def origin(self, pointer: int, obj: int, handing: Handing, wanted: int = NONE) -> Origin | None:
+    def origin(self, pointer: int, obj: int, hops: Hops, wanted: int = NONE) -> Origin | None:
         """Returns how `obj` is put into `pointer`, None if it only comes from other pointers; `wanted` as for `to`."""
         for relation, row in self._flow.rows_into(pointer):
             if (
@@ -157,12 +155,12 @@ class Chains:
             ):
                 origin = self._by_fact(relation, row, pointer, obj, wanted)
             elif relation == RETURN:
-                origin = self._by_call(row, pointer, obj, handing, wanted)
+                origin = self._by_call(row, pointer, obj, hops, wanted)
             else:
                 continue
             if origin is not None:
                 return origin
-        return self._by_list(pointer, obj, handing, wanted) or self._by_native(pointer, obj)
+        return self._by_list(pointer, obj, hops, wanted) or self._by_native(pointer, obj)
 
     def _by_fact(
         self, relation: FactRelation, row: int, pointer: int, obj: int, wanted: int
@@ -214,7 +212,7 @@ class Chains:
                 return candidates.pop()
         return NONE
 
-    def _by_call(self, site: int, pointer: int, obj: int, handing: Handing, wanted: int) -> Origin | None:
+    def _by_call(self, site: int, pointer: int, obj: int, hops: Hops, wanted: int) -> Origin | None:
         """Returns the origin if the call at `site` is reflective, of `getClass`, or of an input source."""
         objects, sites = self._flow.evidence.objects, self._flow.evidence.sites
         kind = int(objects.kind[obj])
@@ -242,14 +240,14 @@ class Chains:
         if kind in _KNOWN:
             return None
         # (what a model says that a call returns, its callees need not return)
-        callees = self._flow.callees(site).tolist() if int(sites.cut[site]) else handing(RETURN, site)
+        callees = self._flow.callees(site).tolist() if int(sites.cut[site]) else hops.handing(RETURN, site)
         specified = kind == heap.UNKNOWN and int(objects.payload[obj]) == site
         callee = next(filter(self.marks.is_source, callees), callees[0] if specified and callees else NONE)
         if callee == NONE:
             return None
         return Origin(SOURCE, pointer, method, offset, (put, Fact("Calls", (site, callee))), site, callee)
 
-    def _by_list(self, pointer: int, obj: int, handing: Handing, wanted: int) -> Origin | None:
+    def _by_list(self, pointer: int, obj: int, hops: Hops, wanted: int) -> Origin | None:
         """Returns the origin of a member object that is in an array that a reflective call returns."""
         facts = self._flow.evidence.facts
         stores, copies = facts[schema.ArrayStore], facts[schema.Assign]
@@ -260,7 +258,7 @@ class Chains:
         copied = (row for array in arrays for row in self._flow.rows_of(schema.Assign, "source", array))
         for result in map(int, copies.target[list(copied)]):
             for relation, site in self._flow.rows_into(result):
-                origin = self._by_call(site, pointer, obj, handing, wanted) if relation == RETURN else None
+                origin = self._by_call(site, pointer, obj, hops, wanted) if relation == RETURN else None
                 if origin is not None and origin.kind == RULE:
                     return origin
         return None

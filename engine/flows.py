@@ -7,7 +7,6 @@ store: bases with the same set share it, which keeps the number of rows far belo
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
@@ -66,7 +65,9 @@ class Flows(NamedTuple):
 def flows_of(evidence: Evidence, passing: Bools | None = None) -> Flows:
     """Returns all flows of a result; of those by calls, where given, only what goes between pointers that are `passing`."""
     sets = _SetFields(evidence)
-    calls = itertools.chain(_arguments(evidence, passing), _results(evidence, passing))
+    returned = flow.returned_parameters(evidence)
+    results = [_results(evidence, kind, returned, passing) for kind in (flow.RETURN, flow.THROWN)]
+    calls = [*_arguments(evidence, returned, passing), *results]
     parts = [*_copies(evidence), *_statics(evidence), *calls, *sets.accesses(), *sets.members()]
     kinds = np.repeat([KINDS.index(part.kind) for part in parts], [len(part.source) for part in parts])
     source, target, method, offset, site = (
@@ -114,8 +115,8 @@ def _fields(evidence: Evidence) -> Iterator[int]:
         yield int(evidence.facts[relation].field.max(initial=0))
 
 
-def _arguments(evidence: Evidence, passing: Bools | None) -> Iterator[_Rows]:
-    """Yields what calls pass in, and the arguments that they return."""
+def _arguments(evidence: Evidence, returned: Int32, passing: Bools | None) -> Iterator[_Rows]:
+    """Yields what calls pass in, and the arguments that they return: which, `returned` says of each reached method."""
     site, callee = evidence.call_site, _places(evidence)[evidence.call_callee]
     sites, first, parameters = evidence.sites, evidence.first_variable, evidence.parameters
     arguments = evidence.facts[schema.Argument]
@@ -134,36 +135,36 @@ def _arguments(evidence: Evidence, passing: Bools | None) -> Iterator[_Rows]:
     target = first[callee[call]] + position[row]
     for kind, chosen in ((flow.RECEIVER, receives), (flow.ARGUMENT, ~receives)):
         yield _from_calls(evidence, kind, variable[row][chosen], target[chosen], at[chosen])
-    returned = flow.returned_parameters(evidence)[callee]
-    passed = returned[call] == position[row]
+    passed = returned[callee[call]] == position[row]
     passed &= (sites.result[at] >= 0) & (sites.cut[at] == 0)
     yield _from_calls(evidence, flow.PASSED, variable[row][passed], sites.result[at[passed]], at[passed])
 
 
-def _results(evidence: Evidence, passing: Bools | None) -> Iterator[_Rows]:
-    """Yields what calls pass out."""
+def _results(evidence: Evidence, kind: str, returned: Int32, passing: Bools | None) -> _Rows:
+    """Returns what calls pass out, by `kind` what is returned, but for arguments, or what is thrown."""
     sites = evidence.sites
-    for kind, into in ((flow.RETURN, sites.result), (flow.THROWN, sites.thrown)):
-        takes = into >= 0
-        if passing is not None:
-            takes &= passing[into]
-        if kind == flow.RETURN:
-            takes &= sites.cut == 0
-        calls = np.flatnonzero(takes[evidence.call_site])
-        site, callee = evidence.call_site[calls], _places(evidence)[evidence.call_callee[calls]]
-        if kind == flow.RETURN:
-            returning = flow.returned_parameters(evidence)[callee] < 0
-            site, callee = site[returning], callee[returning]
-        value = evidence.first_variable[callee] + evidence.parameters[callee] + (kind == flow.THROWN)
-        yield _from_calls(evidence, kind, value, into[site], site)
+    into = sites.result if kind == flow.RETURN else sites.thrown
+    takes = into >= 0
+    if passing is not None:
+        takes &= passing[into]
+    if kind == flow.RETURN:
+        takes &= sites.cut == 0
+    calls = np.flatnonzero(takes[evidence.call_site])
+    site, callee = evidence.call_site[calls], _places(evidence)[evidence.call_callee[calls]]
+    if kind == flow.RETURN:
+        own = returned[callee] < 0
+        site, callee = site[own], callee[own]
+    value = evidence.first_variable[callee] + evidence.parameters[callee] + (kind == flow.THROWN)
+    return _from_calls(evidence, kind, value, into[site], site)
 
 
 def copies_of(evidence: Evidence) -> tuple[Int32, Int32]:
     """Returns the sources and targets of assignments, and of what calls return."""
-    assign, returned = evidence.facts[schema.Assign], next(_results(evidence, None))
+    assign = evidence.facts[schema.Assign]
+    results = _results(evidence, flow.RETURN, flow.returned_parameters(evidence), None)
     return (
-        np.concatenate((assign.source, returned.source)).astype(np.int32),
-        np.concatenate((assign.target, returned.target)).astype(np.int32),
+        np.concatenate((assign.source, results.source)).astype(np.int32),
+        np.concatenate((assign.target, results.target)).astype(np.int32),
     )
 
 

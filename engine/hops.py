@@ -181,7 +181,8 @@ class Hops:
     def handing(self, kind: str, site: int) -> list[int]:
         """Returns the callees of a site that may return (or throw) the object."""
         callees = self._flow.callees(site)
-        found: list[int] = callees[self._holds[self._flow.values_of(callees, kind)]].tolist()
+        values = self._flow.values_of(callees, kind)
+        found: list[int] = callees[self._sets.hold(values, self._obj)].tolist()
         return found
 
     # --- calls

@@ -130,7 +130,7 @@ class Reflection:
         self._dependents: dict[int, set[int]] = defaultdict(set)
         # By operand, the calls of getClass whose class objects come to it; whether they were found by direct flow.
         self._symbolic: dict[int, dict[int, bool]] = defaultdict(dict)
-        self._returned: dict[int, list[int]] = {}  # those that were
+        self._returned: dict[int, list[int]] = {}  # those to which the last search of direct flow led
         self._bounded: dict[int, Bounded] = {}  # by operand
         self._grown: set[int] = set()  # of these, the ones to which more came since it was asked how much
         self._of_arrays: set[int] = set()  # operands where only classes of arrays tell anything
@@ -677,7 +677,7 @@ class Reflection:
             self._symbolic,
         )
         for operand, origins in found:
-            self._come(operand, origins)
+            self._arrive_from(origins, operand)
         self._show_classes()
         for operand, receiver in self._bound.items():
             of_receiver = solver.types_of(solver.objects_of(receiver))
@@ -686,7 +686,7 @@ class Reflection:
             if not all(calls.values()):
                 self._arrive(rel.UnknownAt, pointer, [(NONE,)])
 
-    def _come(self, operand: int, origins: Iterable[tuple[int, int]]) -> None:
+    def _arrive_from(self, origins: Iterable[tuple[int, int]], operand: int) -> None:
         """Shows the rules what comes to an operand by direct flow; what calls of getClass return, `_show_classes` does."""
         inside = self._confined.operands.get(operand)
         returned: list[int] = []

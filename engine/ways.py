@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cypher import schema
 from cypher.schema import NONE, Int32
 from engine import heap
-from engine.chains import Chain, Chains, Handing, Origin, marked
+from engine.chains import Chain, Chains, Origin, marked
 from engine.flow import (
     ARGUMENT,
     ARRAY_LOAD,
@@ -37,7 +37,7 @@ from engine.flow import (
     Step,
 )  # fmt: skip
 from engine.flows import KINDS, Flows, flows_of
-from engine.hops import Hop, steps_of
+from engine.hops import Hop, Hops, steps_of
 from engine.sets import Bools, ranges
 
 _KNOWN = frozenset({heap.STRING, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT})
@@ -159,8 +159,8 @@ class Ways:
         constants = facts[schema.StringConstant].target[texts], facts[schema.ClassConstant].target[types]
         begins = tree.among(np.concatenate((*constants, self._supplied(wanted))))
         holding = begins[self._flow.sets.contain(begins, np.array([obj], np.int32))].tolist()
-        handing = self._handing(obj)
-        ways = ((begin, self._chains.origin(begin, obj, handing, wanted)) for begin in holding)
+        hops = Hops(self._flow, obj, exact=False)
+        ways = ((begin, self._chains.origin(begin, obj, hops, wanted)) for begin in holding)
         found = next(((begin, origin) for begin, origin in ways if origin is not None), None)
         if found is None:
             return Chain(obj, self._chains.given(pointer, obj), ())
@@ -186,19 +186,8 @@ class Ways:
     def _origin(self, begin: int, obj: int) -> Origin | None:
         """Returns how an object is put into a pointer, if it is."""
         if (begin, obj) not in self._origins:
-            self._origins[begin, obj] = self._chains.origin(begin, obj, self._handing(obj))
+            self._origins[begin, obj] = self._chains.origin(begin, obj, Hops(self._flow, obj, exact=False))
         return self._origins[begin, obj]
-
-    def _handing(self, obj: int) -> Handing:
-        """Returns what says which callees of a site may return an object."""
-
-        def handing(kind: str, site: int) -> list[int]:
-            callees = self._flow.callees(site)
-            values = self._flow.values_of(callees, kind)
-            found: list[int] = callees[self._flow.sets.contain(values, np.array([obj], np.int32))].tolist()
-            return found
-
-        return handing
 
     def _beginnings(self, tree: _Tree, obj: int) -> Iterator[int]:
         """Yields the pointers at which a search ended and which hold an object, the nearest first.
