@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cypher import schema
-from cypher.program import MethodRows, Program, TypeRows
+from cypher.program import ENUM, MethodRows, Program, TypeRows
 from cypher.schema import NONE, STATIC, VIRTUAL, Facts, Int32, Rows
 from engine import heap
+from engine.asked import Asked
 from engine.confined import Confined
 from engine.heap import Heap
 from engine.sites import BYTECODE, INITIALISATION, MODEL, SiteTable
@@ -30,6 +31,8 @@ STRING_ARRAY = f"[L{STRING};"
 # program makes one, and those that stand for arrays of other types.
 RUNNING_THREADS, FINALIZABLE, NATIVE_TEXTS = "running threads", "finalizable objects", "texts of the JVM"
 MADE_ARRAYS, STANDING_ARRAYS = "made arrays", "standing arrays"
+# The enums of the JDK whose class literals are in its code (see `engine.confined`).
+CONFINED_ENUMS = "enums that the JDK names"
 # More objects of one type than this, made by one method, fill a table.
 MANY = 30
 BUILDERS = ("java/lang/StringBuilder", "java/lang/StringBuffer", "java/lang/AbstractStringBuilder")
@@ -110,6 +113,7 @@ class Constraints:
         self.on_objects: Callable[[Int32, Int32, Int32, NDArray[np.bool_]], None] = lambda *_: None
         self.on_object: Callable[[int, int], None] = lambda *_: None
         self.on_calls: Callable[[Facts, bool, Int32], None] = lambda *_: None
+        self._is_enum = Asked(lambda type_: bool(program.flags_of_type(type_) & ENUM))
         self._merged, self._texts = IdMap(), IdMap()
         self._string, self._throwable = program.type_named(STRING), program.type_named(THROWABLE)
         self._texts_type, self._jdk_texts = program.type_named(STRING_ARRAY), NONE
@@ -408,6 +412,8 @@ class Constraints:
         objects = self.solver.class_objects(classes.type)
         inside = self.confined.covers(classes.method) & self.confined.confines(classes.type)
         if inside.any():
+            for enum in objects[inside][self._is_enum.many(classes.type[inside])].tolist():
+                self.put(self.pool(CONFINED_ENUMS), enum)
             objects[inside] = self.generic(self.program.type_named(CLASS))
         return objects
 

@@ -16,7 +16,7 @@ from engine import heap
 from engine.asked import Among, Asked
 from engine.bounded import ASCENDED, LISTED, LISTED_IN_ALL, NAMED, NAMED_IN_ALL, Bounded
 from engine.confined import PROXIES_AS_GIVEN
-from engine.constraints import CLASS, MADE_ARRAYS, STRING, Constraints
+from engine.constraints import CLASS, CONFINED_ENUMS, MADE_ARRAYS, STRING, Constraints
 from engine.effects import Effects
 from engine.handles import HandleEffects
 from engine.kernel.index import OTHER, OUTSIDE, RESULT, TEXT, TYPE
@@ -387,7 +387,12 @@ class Reflection:
             which = subject if each.subject >= 0 else self._annotation_types()
             add({rel.AnnotationCall: [rel.AnnotationCall(site, which)]})
         elif each.role == api.ENUM_CONSTANTS:
-            add({rel.EnumCall: [rel.EnumCall(site, subject)]})
+            inside = self._confined.covers_one(call.method)
+            add({rel.EnumCall: [rel.EnumCall(site, subject, int(inside))]})
+            if inside:
+                # (all of both kinds: more ways lead here than direct flow can follow)
+                self._feed(subject, subject)
+                self._feed(subject, self._constraints.pool(CONFINED_ENUMS))
         elif each.role == api.RESOURCE_BUNDLE:
             add({rel.BundleCall: [rel.BundleCall(site, named)]})
         elif each.role == api.INITIALISE:

@@ -47,8 +47,9 @@ class Table(Generic[Row]):
 
     def add(self, rows: Iterable[Row]) -> list[Row]:
         """Adds rows; returns those that are new."""
-        fresh = list(itertools.filterfalse(self._rows.__contains__, dict.fromkeys(rows)))
-        self._rows.update(dict.fromkeys(fresh))
+        before = len(self._rows)
+        self._rows.update(dict.fromkeys(rows))
+        fresh = list(itertools.islice(reversed(self._rows), len(self._rows) - before))[::-1]
         for key_of, index in self._indices.values():
             for row in fresh:
                 index[key_of(row)].append(row)
@@ -66,8 +67,10 @@ class Table(Generic[Row]):
 
     def where(self, **columns: object) -> Sequence[Row]:
         """Returns the rows whose columns have these values."""
+        known = self._indices.get(tuple(columns))
+        index = known[1] if known else self.by(*columns)
         values = tuple(columns.values())
-        return self.by(*columns).get(values[0] if len(values) == 1 else values, ())
+        return index.get(values[0] if len(values) == 1 else values, ())
 
 
 def joined(left: Table[Row], right: Table[Other], **columns: str) -> Iterator[tuple[Row, Other]]:
@@ -195,7 +198,17 @@ class Rules:
                 self._by_body[relation].append(each)
         self._known = known
         self.tables: dict[Relation, Table[Any]] = defaultdict(Table)
+        # Of each rule's function, the whole table of each parameter, and what goes to those that are no tables.
+        self._arguments = {each.derive: self._arguments_of(each) for each in rules}
         self._pending: dict[Relation, list[tuple[Any, ...]]] = defaultdict(list)
+
+    def _arguments_of(self, each: Rule) -> tuple[dict[str, Table[Any]], dict[str, object]]:
+        """Returns the whole tables that go to a rule's function, and what goes to it else, by parameter."""
+        parameters = _parameters(each.derive)
+        tables = (self.tables[relation] for relation in each.body)
+        asked = (name for name in parameters if name not in self._known)
+        known = {name: self._known[name] for name in parameters if name in self._known}
+        return dict(zip(asked, tables, strict=True)), known
 
     def add(self, rows: Mapping[Relation, Iterable[tuple[Any, ...]]]) -> bool:
         """Adds rows, for the next `derive`; returns whether any waits for it."""
@@ -233,14 +246,10 @@ class Rules:
 
     def _apply(self, each: Rule, relation: Relation, grown: Table[Any]) -> Iterator[tuple[Any, ...]]:
         """Yields what `each` derives with the table of a relation restricted to its new rows, `grown`."""
-        parameters = _parameters(each.derive)
-        extra = {name: self._known[name] for name in parameters if name in self._known}
-        names = [name for name in parameters if name not in extra]
-        for position, one in enumerate(each.body):
+        tables, known = self._arguments[each.derive]
+        for name, one in zip(tables, each.body, strict=True):
             if one is relation:
-                tables = [self.tables[other] for other in each.body]
-                tables[position] = grown
-                yield from each.derive(**dict(zip(names, tables, strict=True)), **extra)
+                yield from each.derive(**{**tables, name: grown}, **known)
 
 
 class Late:

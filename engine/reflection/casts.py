@@ -131,9 +131,11 @@ def _makers(
     names: Table[ForName],
 ) -> Iterator[tuple[ConstructorCall, Finds, list[CallSite]]]:
     """Yields calls of `newInstance`, the calls that find their constructors in unknown classes, and those that find these by name."""
+    found, named, unknown_at = calls.by("site"), names.by("site"), classes.by("pointer")
     for site, operand in joined(sites, unknown, receiver="pointer"):
-        for call in calls.where(site=operand.made):
-            found = classes.where(pointer=call.receiver)
-            finders: list[Any] = [each.made for each in found if names.where(site=each.made)]
+        for call in found.get(operand.made, ()):
+            finders: list[Any] = [
+                each.made for each in unknown_at.get(call.receiver, ()) if each.made in named
+            ]
             if call.sort == "constructor" and finders:
                 yield site, call, finders

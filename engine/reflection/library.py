@@ -79,10 +79,15 @@ def enum_constants(
 
     enumConstants(i, m) :- calls(i, "Class.getEnumConstants"), actual(i, 0, v), points-to(v, c), classObject(c, t),
                            m = t + ".values".
+
+    In the JDK's code, the class of a constant's body stands for its enum: so does `Enum.getDeclaringClass` see it, by
+    a call of `getSuperclass`, which is not followed there.
     """
     for site, found in joined(sites, classes, receiver="pointer"):
         if found.type >= 0 and program.flags_of_type(found.type) & ENUM:
-            values = program.method_of(found.type, "values", f"()[L{program.name_of_type(found.type)};")
+            above = program.superclass_of(found.type)
+            enum = above if site.inside and program.flags_of_type(above) & ENUM else found.type
+            values = program.method_of(enum, "values", f"()[L{program.name_of_type(enum)};")
             if values >= 0:
                 yield EnumConstants(site.site, values)  # type: ignore[arg-type]
 

@@ -111,7 +111,7 @@ def fits(
     members: Members,
 ) -> bool:
     """Returns whether the parameters of a method or constructor may be those that `site` asks for, as far as these are known."""
-    known = lengths.everything.where(site=site)
+    known = lengths.everything.by("site").get(site)
     if not known:
         return True
     wanted = members.parameter_classes(method)

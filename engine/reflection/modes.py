@@ -20,7 +20,7 @@ _POINTS_TO = (
     "unknownRelated", "newArray", "unknownArray", "memberCandidate", "constructorTypes", "methodObject",
     "listedMethods", "executable", "listedFields", "unknownListed", "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
     "handleCandidate", "handleObject", "P-Lookup", "unreflect", "unreflectField", "unreflectVarHandle", "P-Unreflect",
-    "methodType", "nameOfClass", "nameOfMember", "unknownName",
+    "methodType", "nameOfClass", "nameOfMethod", "nameOfField", "unknownName", "namelessClass",
 )  # fmt: skip
 _CASTS = (*_POINTS_TO, "classObjects.casts.1", "classObjects.casts.2", "classObjects.casts.listed")
 NOTHING, LOCAL, POINTS_TO, CASTS, SOUND = "none", "local", "points-to", "casts", "sound"

@@ -322,10 +322,11 @@ class ProxyCall(NamedTuple):
 
 
 class EnumCall(NamedTuple):
-    """Holds if `site` asks the enum at `receiver` for its constants."""
+    """Holds if `site` asks the enum at `receiver` for its constants; `inside` says whether it is in the JDK's code."""
 
     site: CallSite
     receiver: Variable
+    inside: int
 
 
 class BundleCall(NamedTuple):

@@ -35,19 +35,27 @@ def name_of_class_object(
             yield TextObject(site.site, program.text_of(name))  # type: ignore[arg-type]
 
 
-@rule("nameOfMember", JAVA)
-def name_of_member(
-    sites: Table[NameCall], methods: Table[MethodAt], fields: Table[FieldAt], program: Program
+@rule("nameOfMethod", JAVA)
+def name_of_method(
+    sites: Table[NameCall], methods: Table[MethodAt], program: Program
 ) -> Iterator[TextObject]:
-    """Returns the names of methods and fields as if they were constants; that of a constructor is its class's.
+    """Returns the names of methods as if they were constants; that of a constructor is its class's.
 
     textObject(i, s) :- calls(i, "Method.getName"), actual(i, 0, v), points-to(v, h), methodObject(h, m), name(m, s).
-                        Likewise `Field.getName` and `Constructor.getName`; `RecordComponent.getName`, of its accessor.
+                        Likewise `Constructor.getName`; `RecordComponent.getName`, of its accessor.
     """
     for site, method in joined(sites, methods, receiver="pointer"):
         declaring, name, _ = program.name_of_method(method.method)
         text = name_of_class(program, declaring) if name == "<init>" else name
         yield TextObject(site.site, program.text_of(text))  # type: ignore[arg-type]
+
+
+@rule("nameOfField", JAVA)
+def name_of_field(sites: Table[NameCall], fields: Table[FieldAt], program: Program) -> Iterator[TextObject]:
+    """Returns the names of fields as if they were constants.
+
+    textObject(i, s) :- calls(i, "Field.getName"), actual(i, 0, v), points-to(v, h), fieldObject(h, f), name(f, s).
+    """
     for site, field in joined(sites, fields, receiver="pointer"):
         name = program.name_of_field(field.field)[1]
         yield TextObject(site.site, program.text_of(name))  # type: ignore[arg-type]
@@ -55,9 +63,9 @@ def name_of_member(
 
 @rule("unknownName", JAVA)
 def unknown_name(
-    sites: Table[NameCall], operands: Table[UnknownAt], types: Table[TypeAt], classes: Table[ClassAt], program: Program
-) -> Iterator[UnknownText]:  # fmt: skip
-    """Returns a text of which nothing is known for an unknown class or member, and for what has no name to be found by.
+    sites: Table[NameCall], operands: Table[UnknownAt], types: Table[TypeAt]
+) -> Iterator[UnknownText]:
+    """Returns a text of which nothing is known for an unknown class or member, and for a method type.
 
     String s = c.getName()    c^u ∈ pt(c)
     -------------------------------------
@@ -65,6 +73,18 @@ def unknown_name(
     """
     for site in (*having(sites, operands, receiver="pointer"), *having(sites, types, receiver="pointer")):
         yield UnknownText(site.site, site.receiver)
+
+
+@rule("namelessClass", JAVA)
+def nameless_class(
+    sites: Table[NameCall], classes: Table[ClassAt], program: Program
+) -> Iterator[UnknownText]:
+    """Returns a text of which nothing is known for a class that has no name to be found by.
+
+    String s = c.getName()    c^t ∈ pt(c), no name finds t
+    ------------------------------------------------------
+                                  o ∈ pt(s), o no constant
+    """
     for site, found in joined(sites, classes, receiver="pointer"):
         if not _known_name(program, site, found.type):
             yield UnknownText(site.site, found.pointer)
