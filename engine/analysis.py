@@ -39,6 +39,7 @@ SWITCHES = (
     "told-collections",
     "filtered-array-stores",
     "passed-arguments",
+    "bounded-lists",
     "confined-jdk",
 )
 

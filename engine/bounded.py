@@ -2,8 +2,8 @@
 
 A call that lists the members of any object or class whatever, or finds its superclass, takes thousands of methods and
 fields then, of which hardly any is meant. Of so many classes the rules are shown those of the application, if these are
-few, and that the rest, if there is any, is unknown. Likewise a call that asks any method whatever for its parameters, or
-anything for its name.
+few, and that the rest, if there is any, is unknown; all without `bounded-lists`. Likewise a call that asks any method
+whatever for its parameters, or anything for its name.
 """
 
 from __future__ import annotations

@@ -51,6 +51,7 @@ class Precision:
     tell_collections: bool = True  # collections that the program makes hold what each is given
     filter_array_stores: bool = True  # an array takes only what its element type admits
     pass_arguments: bool = True  # a call of a method that returns a parameter returns the argument
+    bound_lists: bool = True  # a call lists the members of few classes (see `engine.bounded`)
 
 
 class IdMap:

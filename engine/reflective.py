@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -94,10 +95,12 @@ _KNOWN = Among((heap.CLASS_OF, heap.STRING, heap.HANDLE, *_AT))
 _SILENT = Among((NONE, heap.GENERIC))
 
 
-def _bound_of(each: Api) -> Bounded:
-    """Returns how many classes and members a call takes that lists what they have, or names them."""
+def _bound_of(each: Api, is_bounded: bool) -> Bounded:
+    """Returns how many classes and members a call takes that lists what they have, which may be all, or names them."""
     if each.role == api.NAME_OF:
         return Bounded(NAMED, NAMED_IN_ALL)
+    if not is_bounded:
+        return Bounded(sys.maxsize)
     if each.sort in ("superclass", "generic superclass"):
         return Bounded(ASCENDED)
     return Bounded(LISTED, LISTED_IN_ALL)
@@ -298,7 +301,7 @@ class Reflection:
             self._of_arrays.add(operand)
         elif each.role in (api.LIST_MEMBERS, api.RELATED, api.NAME_OF):
             call, operand = self._with_own_operand(each, call)
-            self._bounded[operand] = _bound_of(each)
+            self._bounded[operand] = _bound_of(each, self._constraints.precision.bound_lists)
         elif each.role == api.ARRAY_NEW and call.result >= 0:  # (whatever of its class is known)
             made = self._constraints.pool(MADE_ARRAYS)
             self._constraints.add(schema.Assign, call.method, call.offset, made, call.result)

@@ -102,7 +102,7 @@ def analyze(
             metavar="FEATURE",
             help="Switch off what makes results more precise or smaller: merged-strings, merged-builders, "
             "merged-throwables, merged-tables, told-collections, filtered-array-stores, passed-arguments, "
-            "confined-jdk.",
+            "bounded-lists, confined-jdk.",
         ),
     ] = None,
     solver: Annotated[

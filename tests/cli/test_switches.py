@@ -42,8 +42,9 @@ public class Main {{
     }}
 }}
 """
-# These are about the code of a whole JDK: see the fixtures LibraryFallback and CollectionsApart.
-FEATURES = [each for each in SWITCHES if each not in ("confined-jdk", "told-collections")]
+# These are about the code of a whole JDK: see the fixtures LibraryFallback and CollectionsApart, and test_many_classes.
+OF_JDK = ("confined-jdk", "told-collections", "bounded-lists")
+FEATURES = [each for each in SWITCHES if each not in OF_JDK]
 
 
 @pytest.fixture(scope="module")
