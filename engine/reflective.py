@@ -393,7 +393,7 @@ class Reflection:
             inside = self._confined.covers_one(call.method)
             add({rel.EnumCall: [rel.EnumCall(site, subject, int(inside))]})
             if inside:
-                # (all of both kinds: more ways lead here than direct flow can follow)
+                # More ways lead here than direct flow follows: so all that the closure has, and what it doesn't tell apart.
                 self._feed(subject, subject)
                 self._feed(subject, self._constraints.pool(CONFINED_ENUMS))
         elif each.role == api.RESOURCE_BUNDLE:
