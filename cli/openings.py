@@ -22,7 +22,7 @@ CAUSES = {
     ONLY_INPUT: "nothing comes to it but what enters the program or is computed",
     INPUT: "something comes to it that enters the program or is computed",
     OPEN_CALL: "what another open call returns comes to it",
-    MANY_CLASSES: "it lists the members of too many classes (--without bounded-lists takes them all)",
+    MANY_CLASSES: "it lists the members of too many classes",
 }
 _OF_MODE = ("mode-ignores-reflection", "not-local")  # reasons that need no cause
 _SETTLED = -2  # stands for a call that is not open

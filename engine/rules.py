@@ -67,10 +67,8 @@ class Table(Generic[Row]):
 
     def where(self, **columns: object) -> Sequence[Row]:
         """Returns the rows whose columns have these values."""
-        known = self._indices.get(tuple(columns))
-        index = known[1] if known else self.by(*columns)
         values = tuple(columns.values())
-        return index.get(values[0] if len(values) == 1 else values, ())
+        return self.by(*columns).get(values[0] if len(values) == 1 else values, ())
 
 
 def joined(left: Table[Row], right: Table[Other], **columns: str) -> Iterator[tuple[Row, Other]]:

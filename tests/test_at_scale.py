@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from cli.run import Run
 from engine.kernel.paths import MOST_CALLS
-from tests.cli.conftest import run_command
+from tests.executed import executed, needs_jdk, reached
 
-JAVA, JAVAC = shutil.which("java"), shutil.which("javac")
 NUMBER, PART = MOST_CALLS + 10, 50
 HIT = """
 class Hit {
@@ -108,10 +104,7 @@ IMPORTS = "".join(
     )
 )  # fmt: skip
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not (JAVA and JAVAC), reason="needs a JDK"),
-]
+pytestmark = [pytest.mark.slow, needs_jdk]
 
 
 def source(feature: Feature) -> str:
@@ -133,14 +126,7 @@ def _each(text: str, numbers: range) -> str:
 
 @pytest.mark.parametrize("name", FEATURES)
 def test_all_that_runs_is_found(tmp_path: Path, name: str) -> None:
-    (tmp_path / "Main.java").write_text(source(FEATURES[name]))
-    classes = tmp_path / "classes"
-    subprocess.run([str(JAVAC), "-d", classes, tmp_path / "Main.java"], check=True)
-    command = [str(JAVA), "-cp", str(classes), "Main"]
-    ran = set(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
-    assert len(ran) == NUMBER
-    done = run_command("analyze", classes, "--main", "Main", "--out", tmp_path / "run", "--quiet")
-    assert done.code == 0, done.errors
-    run = Run(tmp_path / "run")
-    found = {str(run.names.method(method)).partition("(")[0] for method in run.result.reached.tolist()}
-    assert ran - found == set()
+    classes, ran = executed(tmp_path, source(FEATURES[name]))
+    assert len(set(ran)) == NUMBER
+    found = {each.partition("(")[0] for each in reached(classes, tmp_path / "run")}
+    assert set(ran) - found == set()

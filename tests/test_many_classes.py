@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from cli.run import Run
 from engine.bounded import LISTED_IN_ALL
 from engine.kernel.paths import MOST_CALLS
 from engine.reflection.modes import MODES
 from tests.cli.conftest import run_command
+from tests.executed import executed, needs_jdk, reached
 
-JAVA, JAVAC = shutil.which("java"), shutil.which("javac")
 NUMBER = max(MOST_CALLS, LISTED_IN_ALL) + 10
 LINE = "\n"
 
 
-def go(name: str) -> str:
-    """Returns a method that prints a name."""
-    return f'public void go() {{ System.out.println("{name}"); }}'
+def method(name: str, text: str) -> str:
+    """Returns a method that prints a text."""
+    return f'public void {name}() {{ System.out.println("{text}"); }}'
 
 
 ENUMS = f"""
@@ -34,50 +31,35 @@ class Main {{
         {LINE.join(f"for (S{each} one : EnumSet.of(S{each}.A)) {{ one.go(); }}" for each in range(NUMBER))}
     }}
 }}
-{LINE.join(f"enum E{each} {{ A {{ {go(f'E{each}')} }}; abstract void go(); }}" for each in range(NUMBER))}
-{LINE.join(f"enum S{each} {{ A {{ {go(f'S{each}')} }}; abstract void go(); }}" for each in range(NUMBER))}
+{LINE.join(f"enum E{each} {{ A {{ {method('go', f'E{each}')} }}; abstract void go(); }}" for each in range(NUMBER))}
+{LINE.join(f"enum S{each} {{ A {{ {method('go', f'S{each}')} }}; abstract void go(); }}" for each in range(NUMBER))}
 """
 LISTED = f"""
 class Main {{
     static void call(Object receiver) throws Exception {{
         receiver.getClass().getDeclaredMethods()[0].invoke(receiver);
+        receiver.getClass().getSuperclass().getMethod("up").invoke(receiver);
     }}
 
     public static void main(String[] arguments) throws Exception {{
         {LINE.join(f"call(new C{each}());" for each in range(NUMBER))}
     }}
 }}
-{LINE.join(f"class C{each} {{ {go(f'C{each}')} }}" for each in range(NUMBER))}
+{LINE.join(f"class C{each} extends B{each} {{ {method('go', f'C{each}.go')} }}" for each in range(NUMBER))}
+{LINE.join(f"class B{each} {{ {method('up', f'B{each}.up')} }}" for each in range(NUMBER))}
 """
 
-pytestmark = pytest.mark.skipif(not (JAVA and JAVAC), reason="needs a JDK")
-
-
-def compiled(folder: Path, source: str) -> tuple[Path, list[str]]:
-    """Compiles a program; returns the folder of class files, and what the program prints."""
-    (folder / "Main.java").write_text(source)
-    classes = folder / "classes"
-    subprocess.run([str(JAVAC), "-d", classes, folder / "Main.java"], check=True)
-    command = [str(JAVA), "-cp", str(classes), "Main", "A"]
-    return classes, subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+pytestmark = needs_jdk
 
 
 @pytest.fixture(scope="module")
 def enums(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    return compiled(tmp_path_factory.mktemp("enums"), ENUMS)
+    return executed(tmp_path_factory.mktemp("enums"), ENUMS, "A")
 
 
 @pytest.fixture(scope="module")
 def listed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    return compiled(tmp_path_factory.mktemp("listed"), LISTED)
-
-
-def reached(classes: Path, out: Path, *options: str) -> set[str]:
-    """Returns the methods that an analysis reaches."""
-    done = run_command("analyze", classes, "--main", "Main", "--out", out, "--quiet", *options)
-    assert done.code == 0, done.errors
-    run = Run(out)
-    return {str(run.names.method(method)) for method in run.result.reached.tolist()}
+    return executed(tmp_path_factory.mktemp("listed"), LISTED)
 
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "sound"])
@@ -96,14 +78,16 @@ def test_a_call_that_lists_members_of_many_classes_is_open(
 ) -> None:
     classes, told = listed
     found = reached(classes, tmp_path / "run")
-    assert not [each for each in told if f"{each}.go()V" in found]
+    assert not [each for each in told if f"{each}()V" in found]
     sites = json.loads(run_command("sites", "--run", tmp_path / "run", "--format", "json").output)
     (lists,) = (each for each in sites if each["api"].endswith("getDeclaredMethods"))
     assert (lists["status"], lists["causes"]) == ("unresolved", ["many-classes"])
 
 
-def test_without_bounded_lists_it_lists_those_of_all(listed: tuple[Path, list[str]], tmp_path: Path) -> None:
+def test_without_bounded_lists_all_are_listed_and_asked_for_superclasses(
+    listed: tuple[Path, list[str]], tmp_path: Path
+) -> None:
     classes, told = listed
     found = reached(classes, tmp_path / "run", "--without", "bounded-lists")
-    assert len(told) == NUMBER
-    assert [each for each in told if f"{each}.go()V" not in found] == []
+    assert len(told) == 2 * NUMBER
+    assert [each for each in told if f"{each}()V" not in found] == []
