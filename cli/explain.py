@@ -144,10 +144,12 @@ def step_document(number: int, each: PrintedStep) -> dict[str, Any]:
 def explain(run: Run, wanted: str, limit: int | None = 3) -> list[Explanation]:
     """Returns explanations of the sites that `wanted` names, with at most `limit` targets each.
 
+    Without a limit, ways are sought for all targets at once: a site may have thousands.
+
     Raises `Failure` if it names none, or several that it doesn't name exactly.
     """
     found = find_sites(run.names, run.result, wanted)
-    explainer, openings = Explainer(run), Openings(run)
+    explainer, openings = Explainer(run, bulk=limit is None), Openings(run)
     return [
         explainer.site(each, limit)._replace(
             causes=openings.causes(each), inputs=explainer.inputs(each) if each.status != RESOLVED else ()
