@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from cli.edges import edges_of, kind_of, of_application
+import numpy as np
+
+from cli.edges import METHOD_BITS, ORIGIN_BITS, edges_of, kind_of, of_application, parts_of, place_keys
 from cli.present import write_line, write_table
 from cli.run import Run
 from cli.sites import rows as site_rows
+from cli.summary import distinct
+from cypher.schema import Int64
 
 
 class Changed(NamedTuple):
@@ -47,10 +51,9 @@ def _edge_documents(edges: Sequence[tuple[str, str, str]]) -> list[dict[str, str
 def compare(before: Run, after: Run, everything: bool) -> Difference:
     """Returns how the runs differ in application code, or in all code."""
     methods = [methods_in(each, everything) for each in (before, after)]
-    edges = [edges_in(each, everything) for each in (before, after)]
+    gained, lost = _edges(before, after, everything)
     return Difference(
-        sorted(methods[1] - methods[0]), sorted(methods[0] - methods[1]),
-        sorted(edges[1] - edges[0]), sorted(edges[0] - edges[1]), _sites(before, after, everything),
+        sorted(methods[1] - methods[0]), sorted(methods[0] - methods[1]), gained, lost, _sites(before, after, everything)
     )  # fmt: skip
 
 
@@ -61,17 +64,50 @@ def methods_in(run: Run, everything: bool) -> set[str]:
     return {str(names.method(each)) for each in chosen.tolist()}
 
 
-def edges_in(run: Run, everything: bool) -> set[tuple[str, str, str]]:
-    """Returns the names of each site, its kind and its callee, of calls by application code or by all."""
-    names = run.names
-    edges = edges_of(run.result)
-    if not everything:
-        edges = of_application(edges, names)
-    columns = (column.tolist() for column in edges)
-    return {
-        (f"{names.method(caller)}@{offset}", kind_of(origin), str(names.method(callee)))
-        for caller, offset, origin, callee in zip(*columns, strict=True)
-    }
+def _edges(before: Run, after: Run, everything: bool) -> list[list[tuple[str, str, str]]]:
+    """Returns the calls that only the second run makes, and those that only the first makes.
+
+    Of each these are the names of the site, its kind and the callee, of calls by application code or by all.
+    """
+    names = _CommonNames()
+    edges = [names.edges(each, everything) for each in (before, after)]
+    places = distinct(np.concatenate([place for place, _ in edges]))
+    keys = [distinct(places.searchsorted(place) << METHOD_BITS | callee) for place, callee in edges]
+    differing = [np.setdiff1d(keys[own], keys[1 - own], assume_unique=True) for own in (1, 0)]
+    return [
+        sorted(names.named(places[each >> METHOD_BITS], each & ((1 << METHOD_BITS) - 1)))
+        for each in differing
+    ]
+
+
+class _CommonNames:
+    """Numbers the methods of runs by their names, for edges that can be compared."""
+
+    def __init__(self) -> None:
+        self._number: dict[str, int] = {}
+
+    def edges(self, run: Run, everything: bool) -> tuple[Int64, Int64]:
+        """Returns of each call one number for its caller, offset and origin, and that of its callee."""
+        edges = edges_of(run.result)
+        if not everything:
+            edges = of_application(edges, run.names)
+        ids = np.flatnonzero(np.bincount(np.concatenate((edges.caller, edges.callee))))
+        known = (
+            self._number.setdefault(str(run.names.method(each)), len(self._number)) for each in ids.tolist()
+        )
+        number = np.zeros(ids.max(initial=0) + 1, np.int64)
+        number[ids] = np.fromiter(known, np.int64, len(ids))
+        places = place_keys(number[edges.caller], edges.offset) << ORIGIN_BITS | edges.origin
+        return places, number[edges.callee]
+
+    def named(self, places: Int64, callees: Int64) -> Iterator[tuple[str, str, str]]:
+        """Yields the names of site, kind and callee of calls that are given by such numbers."""
+        names = list(self._number)
+        callers, offsets = parts_of(places >> ORIGIN_BITS)
+        origins = places & ((1 << ORIGIN_BITS) - 1)
+        columns = (each.tolist() for each in (callers, offsets, origins, callees))
+        for caller, offset, origin, callee in zip(*columns, strict=True):
+            yield f"{names[caller]}@{offset}", kind_of(origin), names[callee]
 
 
 def _sites(before: Run, after: Run, everything: bool) -> list[Changed]:

@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cli.exits import usage
-from cli.naming import Names
+from cli.naming import OFFSET_BITS, Names
 from cli.run import Run
-from cli.summary import causing_sites
+from cli.summary import causing_sites, distinct
 from cli.text import pattern_of, shown
-from cypher.schema import NONE, Int32
+from cypher.schema import NONE, Int32, Int64
 from engine.result import Result
 from engine.sites import BYTECODE, ORIGINS, Sites
+
+ORIGIN_BITS, METHOD_BITS = 3, 32
 
 
 class Edges(NamedTuple):
@@ -33,11 +35,26 @@ class Edges(NamedTuple):
 def edges_of(result: Result) -> Edges:
     """Returns the calls made, ordered by caller, offset, origin and callee."""
     sites: Sites = result.sites
+    places, place_of = np.unique(place_keys(sites.method, sites.offset), return_inverse=True)
     causing = causing_sites(result)
-    caller, offset = sites.method[causing], sites.offset[causing]
-    origin = sites.origin[result.call_site]
-    table = np.stack((caller, offset, origin, result.call_callee), axis=1)[caller != NONE]
-    return Edges(*np.unique(table, axis=0).T) if len(table) else Edges(*table.T)
+    own = sites.method[causing] != NONE
+    made = place_of[causing[own]] << ORIGIN_BITS | sites.origin[result.call_site[own]]
+    keys = distinct(made << METHOD_BITS | result.call_callee[own])
+    made, callee = keys >> METHOD_BITS, keys & ((1 << METHOD_BITS) - 1)
+    caller, offset = parts_of(places[made >> ORIGIN_BITS])
+    columns = caller, offset, made & ((1 << ORIGIN_BITS) - 1), callee
+    return Edges(*(each.astype(np.int32) for each in columns))
+
+
+def place_keys(method: Int32 | Int64, offset: Int32) -> Int64:
+    """Returns one number for each place in a method, ordered as (method, offset) is; an offset of none is -1."""
+    keys: Int64 = (method.astype(np.int64) << OFFSET_BITS) + offset + 1
+    return keys
+
+
+def parts_of(places: Int64) -> tuple[Int64, Int64]:
+    """Returns the methods and offsets of such numbers."""
+    return places >> OFFSET_BITS, (places & ((1 << OFFSET_BITS) - 1)) - 1
 
 
 def of_application(edges: Edges, names: Names) -> Edges:

@@ -18,7 +18,7 @@ from engine.heap import STRING
 from engine.result import Result
 
 # An offset in a method needs fewer bits (JVMS 4.7.3).
-_OFFSET_BITS = 17
+OFFSET_BITS = 17
 
 
 class ReportingProgram(Program, Protocol):
@@ -257,10 +257,10 @@ class Names:
         at, table = self.columns.line_at, self.columns.lines
         rows = np.searchsorted(self.columns.methods[:, 0], methods)
         owner = np.repeat(np.arange(len(at) - 1), np.diff(at))
-        key = owner << _OFFSET_BITS | table[:, 0]
+        key = owner << OFFSET_BITS | table[:, 0]
         order = np.argsort(key, kind="stable")
         key = key[order]
-        place = np.searchsorted(key, rows.astype(np.int64) << _OFFSET_BITS | offsets, "right") - 1
+        place = np.searchsorted(key, rows.astype(np.int64) << OFFSET_BITS | offsets, "right") - 1
         known = (place >= 0) & (methods >= 0) & (offsets >= 0)
         known[known] = owner[order[place[known]]] == rows[known]
         lines = np.full(len(rows), NONE, np.int32)

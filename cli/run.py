@@ -255,7 +255,7 @@ class Run:
             found: NDArray[Any] = np.load(path, mmap_mode=mapped, allow_pickle=False)
         except (OSError, ValueError, EOFError):
             raise self._damaged(path) from None
-        return found
+        return np.asarray(found)  # (looking at single entries of the class `memmap` is slow)
 
     def _text(self, name: str) -> str:
         try:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from cypher import schema
-from cypher.schema import NONE, STATIC, Facts, Int32, Int64, Rows
+from cypher.schema import NONE, STATIC, Facts, Int32, Int64
 from engine.heap import Objects
 from engine.result import Result
 from engine.sets import Bools, Index, Sets
@@ -65,21 +65,9 @@ def evidence_of(
     result: Result, declaring: Int32, parameters: Int32, superclass: Int32, interfaces: Int32
 ) -> Evidence:
     """Returns the columns of a result; the others as in `Evidence`."""
-    facts = {
-        relation: Rows(relation, [np.asarray(each) for each in rows])
-        for relation, rows in result.facts.items()
-    }
-    # Plain arrays: looking at single entries of memory-mapped ones is slow.
-    call_site, call_callee, reached, first, field, pointer = (
-        np.asarray(each)
-        for each in (
-            result.call_site, result.call_callee, result.reached, result.first_variable, result.static_field,
-            result.static_pointer,
-        )
-    )  # fmt: skip
     return Evidence(
-        facts, Sites(*map(np.asarray, result.sites)), call_site, call_callee, reached, first, declaring, parameters,
-        superclass, interfaces, Objects(*map(np.asarray, result.objects)), PointsToRows(*map(np.asarray, result.points_to)), field, pointer,
+        result.facts, result.sites, result.call_site, result.call_callee, result.reached, result.first_variable, declaring,
+        parameters, superclass, interfaces, result.objects, result.points_to, result.static_field, result.static_pointer,
         result.passing,
     )  # fmt: skip
 
