@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cli.diff import compare
+from cli.export import csv_format
+from cli.run import Run
 from tests.cli.conftest import Heliograph
 
 
@@ -147,6 +153,25 @@ def test_diff_shows_what_reflection_adds(
         "before": "unresolved", "after": "resolved", "gained": ["demo.Plugin"], "lost": [],
     }  # fmt: skip
     assert "only in the second" in heliograph("diff", without_reflection, folder).output
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_diff_has_the_edges_that_one_call_graph_lacks(
+    folder: Path, without_reflection: Path, everything: bool
+) -> None:
+    runs = Run(without_reflection), Run(folder)
+    before, after = (set(edges_by_name(each, everything)) for each in runs)
+    assert before
+    for (old, new), (first, second) in (((before, after), runs), ((after, before), runs[::-1])):
+        found = compare(first, second, everything)
+        assert (found.edges_gained, found.edges_lost) == (sorted(new - old), sorted(old - new))
+    assert len(after - before) > 4
+
+
+def edges_by_name(run: Run, everything: bool) -> Iterator[tuple[str, str, str]]:
+    """Yields site, kind and callee of the calls that are exported."""
+    for row in csv.DictReader(io.StringIO("".join(csv_format.lines(run, application=not everything)))):
+        yield f"{row['caller']}@{row['offset']}", row["kind"], row["callee"]
 
 
 @pytest.mark.parametrize(
