@@ -195,6 +195,9 @@ class Program(Protocol):
     def flags_of_field(self, field: int) -> int:
         """Returns the access flags."""
 
+    def constant_of_field(self, field: int) -> int:
+        """Returns the text that a static field holds from the start, without an instruction that stores it (JVMS 4.7.2), or -1."""
+
     # --- text
     def text(self, text: int) -> str:
         """Returns the string constant."""

@@ -16,7 +16,7 @@ from engine.constraints import Constraints, Precision
 from engine.contents import Contents
 from engine.entry import Entries, call_library, run_mains
 from engine.heap import dense, padded
-from engine.machine import start_machine
+from engine.machine import start_machine, throw_anywhere
 from engine.management import Management
 from engine.models import Models
 from engine.natives import native_methods
@@ -128,6 +128,7 @@ class Analysis:
 
     def run(self, entries: Entries) -> Result:
         self._constraints.synchronise()
+        throw_anywhere(self._constraints)
         if self._closed:
             self._closed.start()
         else:

@@ -31,6 +31,8 @@ STRING_ARRAY = f"[L{STRING};"
 # program makes one, and those that stand for arrays of other types.
 RUNNING_THREADS, FINALIZABLE, NATIVE_TEXTS = "running threads", "finalizable objects", "texts of the JVM"
 MADE_ARRAYS, STANDING_ARRAYS = "made arrays", "standing arrays"
+# What the JVM itself throws.
+JVM_THROWABLES = "throwables of the JVM"
 # The enums of the JDK whose class literals are in its code (see `engine.confined`).
 CONFINED_ENUMS = "enums that the JDK names"
 # More objects of one type than this, made by one method, fill a table.
@@ -129,6 +131,7 @@ class Constraints:
         self._clinits: dict[int, Int32] = {}
         self._pools: dict[str, int] = {}
         self._made_arrays: set[int] = set()
+        self._thrown_types = np.empty(0, np.int32)  # what the JVM itself throws is of these, or of subtypes
         self._finalized = {program.type_named("java/lang/Enum"): False}
 
     # --- single rows, from models and rules
@@ -274,6 +277,8 @@ class Constraints:
     def enter(self, facts: Facts, origin: Int32 | int = BYTECODE, cause: Int32 | int = NONE) -> None:
         """Enters a batch of facts, whose sites count up from the last one entered."""
         self.synchronise()
+        if catch := facts.get(schema.Catch):
+            facts = {**facts, schema.Catch: self._with_thrown(catch)}
         self.batches.append(facts)
         solver = self.solver
         if schema.New in facts:
@@ -312,18 +317,51 @@ class Constraints:
         if found := facts.get(schema.Initialises):
             self._initialising.append(found)
 
+    def throw_anywhere(self, types: Iterable[int]) -> int:
+        """Has the JVM throw new objects of `types` in all code (JVMS 2.10); returns the pointer to them.
+
+        Each handler of one of their supertypes takes them, even if it follows another one for the same code.
+        """
+        pool = self.pool(JVM_THROWABLES)
+        above = {above for type_ in types for above in self.program.supertypes_of(type_)}
+        self._thrown_types = np.array(sorted(above), np.int32)
+        for type_ in types:
+            self.put(pool, self.throwable(type_))
+        return pool
+
+    def throwable(self, type_: int) -> int:
+        """Returns an object of a class of throwables that the JVM makes: where they are merged, the one of the class."""
+        merged = self._merged_of(type_)
+        return merged if merged >= 0 else self.object(heap.NATIVE, type_)
+
+    def _with_thrown(self, catch: Rows) -> Rows:
+        """Returns what handlers catch, with what the JVM itself throws."""
+        kept = np.flatnonzero(np.isin(catch.type, self._thrown_types))
+        _, first = np.unique(catch.target[kept].astype(np.int64) << 32 | catch.type[kept], return_index=True)
+        found = catch.take(kept[first])
+        source = np.full(len(found), self.pool(JVM_THROWABLES), np.int32)
+        thrown = Rows(schema.Catch, [found.method, found.offset, source, found.type, found.target])
+        return schema.concatenate([catch, thrown])
+
+    def _merged_of(self, type_: int) -> int:
+        """Returns the object that stands for all of a type that the program makes; negative if these are told apart."""
+        key = np.array([type_], np.int32)
+        found = int(self._merged.of(key)[0])
+        if found == NONE:
+            found = -2
+            if self._is_merged(type_):
+                self.synchronise()
+                found = int(self.solver.add_objects(key))
+                self.heap.add(found, 1, heap.MERGED, type_)
+            self._merged.put(key, np.array([found], np.int32))
+        return found
+
     def _enter_new(self, new: Rows) -> None:
         merged = self._merged.of(new.type)
         for type_ in np.unique(new.type[merged == NONE]).tolist():
-            key = np.array([type_], np.int32)
             if self.program.name_of_type(type_).startswith(("[L", "[[")):
                 self.make_array(type_)
-            if self._is_merged(type_):
-                obj = self.solver.add_objects(key)
-                self.heap.add(obj, 1, heap.MERGED, type_)
-                self._merged.put(key, obj)
-            else:
-                self._merged.put(key, -2)
+            self._merged_of(type_)
         objects = self._merged.of(new.type)
         if self.precision.merge_tables:
             self._merge_tables(new, objects)

@@ -11,7 +11,17 @@ from collections.abc import Iterable
 from cypher import schema
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
-from engine.constraints import CLASS, FINALIZABLE, OBJECT, RUNNING_THREADS, STRING, Constraints
+from engine.constraints import (
+    CLASS,
+    FINALIZABLE,
+    JVM_THROWABLES,
+    OBJECT,
+    RUNNING_THREADS,
+    STRING,
+    THROWABLE,
+    Constraints,
+)
+from engine.jni import store_texts
 from engine.models import (
     LOADER,
     LOADERS,
@@ -30,6 +40,18 @@ GROUP, SYSTEM = "java/lang/ThreadGroup", "java/lang/System"
 INITIALISED = (
     STRING, SYSTEM, CLASS, GROUP, THREAD, "java/lang/Module", "java/lang/reflect/Method",
     "java/lang/ref/Finalizer", "java/lang/ref/Reference", "java/lang/StackTraceElement",
+)  # fmt: skip
+# What the JVM throws by itself, when it runs instructions (JVMS 2.10, 6.5) or loads, links and initialises (JVMS 5).
+THROWN = tuple(
+    f"java/lang/{each}"
+    for each in (
+        "ArithmeticException", "ArrayIndexOutOfBoundsException", "ArrayStoreException", "ClassCastException",
+        "IllegalMonitorStateException", "NegativeArraySizeException", "NullPointerException",
+        "AbstractMethodError", "BootstrapMethodError", "ClassCircularityError", "ClassFormatError",
+        "ExceptionInInitializerError", "IllegalAccessError", "IncompatibleClassChangeError", "InstantiationError",
+        "InternalError", "NoClassDefFoundError", "NoSuchFieldError", "NoSuchMethodError", "OutOfMemoryError",
+        "StackOverflowError", "UnsatisfiedLinkError", "UnsupportedClassVersionError", "VerifyError",
+    )
 )  # fmt: skip
 # JDK 9 and later run three phases, JDK 8 and earlier one.
 SYSTEM_PHASES = (
@@ -120,6 +142,12 @@ def call_named(
             constraints.call(NONE, kind, method, receiver, arguments, result, origin=ENTRY_POINT)
 
 
+def throw_anywhere(constraints: Constraints) -> None:
+    """Has handlers catch what the JVM throws by itself."""
+    found = map(constraints.program.type_named, THROWN)
+    constraints.throw_anywhere([each for each in found if each >= 0])
+
+
 def _start_threads(constraints: Constraints, name: int) -> None:
     """Makes the main thread and its groups; ends threads, and hands over what they don't catch (JLS 11.3)."""
     thread, group = entry_object(constraints, THREAD), entry_object(constraints, GROUP)
@@ -129,10 +157,9 @@ def _start_threads(constraints: Constraints, name: int) -> None:
     call_named(constraints, GROUP, "<init>", [(1, group), (2, name)], f"(L{GROUP};L{STRING};)V", group)
     call_named(constraints, THREAD, "<init>", [(1, group), (2, name)], f"(L{GROUP};L{STRING};)V", thread)
     call_named(constraints, THREAD, "exit", [], "()V", running)
-    # The JVM itself throws errors, anywhere.
-    constraints.add(
-        schema.Assign, NONE, NONE, entry_object(constraints, "java/lang/OutOfMemoryError"), uncaught
-    )
+    thrown = constraints.pool(JVM_THROWABLES)
+    store_texts(constraints, constraints.program.type_named(THROWABLE), thrown)
+    constraints.add(schema.Assign, NONE, NONE, thrown, uncaught)
     call_named(constraints, THREAD, "dispatchUncaughtException", [(1, uncaught)], receiver=running)
 
 

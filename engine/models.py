@@ -500,12 +500,21 @@ class Models:
                 continue
             parameters = len(program.parameter_types(method)) + (not flags & ACC_STATIC)
             body = Body(method, first, parameters)
+            if flags & NATIVE:
+                self._throw_declared(body)
             if method in self._bodies:
                 self._bodies[method].means(self._constraints, body)
             elif flags & UNREADABLE:
                 self._return_anything(body)
             else:
                 self._return_something(body)
+
+    def _throw_declared(self, body: Body) -> None:
+        """A native method throws the exceptions that it declares."""
+        program = self._constraints.program
+        for type_ in program.exceptions_of(body.method):
+            if type_ >= 0 and not program.flags_of_type(type_) & ABSTRACT:
+                self._constraints.put(body.returned + 1, self._constraints.throwable(type_))
 
     def _return_anything(self, body: Body) -> None:
         """A method whose body can't be read returns and throws any object that its declaration lets it."""
@@ -576,13 +585,17 @@ class Models:
         self._bodies[method] = model
 
     def on_field(self, field: int, pointer: int) -> None:
-        """Puts the class objects of primitive types into `Integer.TYPE` and the like."""
+        """Puts in what a static field holds from the start: a constant, or for `Integer.TYPE` and the like a class object."""
         constraints = self._constraints
         declaring, name, _ = constraints.program.name_of_field(field)
-        if name != "TYPE":
-            return
+        text = constraints.program.constant_of_field(field)
+        if text >= 0:
+            if constraints.confined.is_of_jdk(declaring):
+                constraints.put(pointer, constraints.generic(constraints.program.type_named(STRING)))
+            else:
+                constraints.add(schema.StringConstant, NONE, NONE, text, pointer)
         letter = WRAPPERS.get(constraints.program.name_of_type(declaring).removeprefix("java/lang/"))
-        if letter:
+        if name == "TYPE" and letter:
             type_ = constraints.program.type_named(CLASS)
             constraints.put(pointer, constraints.object(heap.CLASS_OBJECT, type_, payload=-ord(letter)))
 

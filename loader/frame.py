@@ -358,8 +358,14 @@ class Frame:
         return thrown
 
     def _finish_regions(self) -> None:
-        """Takes what is thrown in a region to its first handler, and what that doesn't catch on."""
+        """Takes what is thrown in a region to its first handler, and what that doesn't catch on.
+
+        Where no instruction throws what a variable holds, the JVM still may.
+        """
         variables = self.region_variables
+        for region in self.regions.values():
+            if region and region not in variables:
+                variables[region] = self.variable()
         waiting = list(variables)
         while waiting:
             region = waiting.pop()

@@ -210,6 +210,10 @@ class LinkedProgram:
     def flags_of_field(self, field: int) -> int:
         return self._fields.flags_of(field)
 
+    def constant_of_field(self, field: int) -> int:
+        text = self._fields.constant_of(field)
+        return NONE if text is None else self.text_of(text)
+
     # --- text
     def text(self, text: int) -> str:
         return self._texts.texts[text]
