@@ -33,6 +33,18 @@ MODELS: tuple[Model, ...] = (
         "InitStaticCall InitStaticField InitialiserThrows",
     ),
     Model(
+        "constants of static fields",
+        "are in the fields from the start, where reflection, handles and var handles read them",
+        "JVMS 4.7.2",
+        "ConstantFields",
+    ),
+    Model(
+        "exceptions of the JVM",
+        "any handler may catch what instructions, loading and linking throw: null pointers, casts, indices, errors",
+        "JVMS 2.10, 5, 6.5",
+        "JvmThrows InitialiserThrows",
+    ),
+    Model(
         "class loading",
         "the JVM asks class loaders for classes; what a loader of the program finds may be any class it asked for; any class "
         "may have any loader",
@@ -161,10 +173,10 @@ MODELS: tuple[Model, ...] = (
     ),
     Model(
         "native methods",
-        "return a new object of their type, an array with an element, put such objects into arrays that they are given, and do nothing else, "
-        "unless one of the above is about them, or they make addresses or management beans, which their constructors do",
+        "return a new object of their type, an array with an element, put such objects into arrays that they are given, throw what they "
+        "declare, and do nothing else, unless one of the above is about them, or they make addresses or management beans, which their constructors do",
         "JLS 8.4.3.4",
-        "NativeMethod ClassesOfDeclarations",
+        "NativeMethod ClassesOfDeclarations JvmThrows",
     ),
 )
 

@@ -503,6 +503,10 @@ class Reflection:
         if each.classes >= 0:
             rest = self._effects.lengths.get((call.site, each.classes))
             if rest is None and call.argument(each.classes) >= 0:
+                if call.result >= 0 and not self._confined.covers_one(call.method):
+                    type_ = self._program.type_named(api.METHOD_TYPE_CLASS)
+                    unknown = self._constraints.object(heap.UNKNOWN, type_, call.method, call.offset)
+                    self._constraints.put(call.result, unknown)
                 return
             length = single - 1 + (rest or 0)
             for (position, index), variable in self._effects.exact[call.site].items():
