@@ -58,9 +58,10 @@ def test_calls_outside_of_handlers_throw_to_the_caller() -> None:
     assert [thrown == THROWN for *_, thrown in rows(unit, "invoke")] == [True, False]
 
 
-def test_regions_without_calls_have_no_rows() -> None:
+def test_regions_without_calls_have_handlers_for_what_the_jvm_throws() -> None:
     unit = body(b"\0\x01\xb0\xb0", handlers=[(0, 1, 3, 0)])
-    assert rows(unit, "catch") == rows(unit, "uncaught") == []
+    assert [(offset, type_ref) for offset, _, type_ref, _ in rows(unit, "catch")] == [(3, 1)]
+    assert rows(unit, "uncaught") == []
 
 
 def test_nested_regions_share_the_outer_handlers() -> None:
