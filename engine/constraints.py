@@ -26,13 +26,14 @@ OBJECT, STRING, CLASS, THROWABLE = (
     "java/lang/Class",
     "java/lang/Throwable",
 )
+ERROR = "java/lang/Error"
 STRING_ARRAY = f"[L{STRING};"
 # What the JVM keeps or makes: threads that run; objects with a finalizer; texts; an array of each type of which the
 # program makes one, and those that stand for arrays of other types.
 RUNNING_THREADS, FINALIZABLE, NATIVE_TEXTS = "running threads", "finalizable objects", "texts of the JVM"
 MADE_ARRAYS, STANDING_ARRAYS = "made arrays", "standing arrays"
-# What the JVM itself throws.
-JVM_THROWABLES = "throwables of the JVM"
+# What the JVM itself throws, and what escapes initialisers.
+JVM_THROWABLES, OF_INITIALISERS = "throwables of the JVM", "throwables of initialisers"
 # The enums of the JDK whose class literals are in its code (see `engine.confined`).
 CONFINED_ENUMS = "enums that the JDK names"
 # More objects of one type than this, made by one method, fill a table.
@@ -131,7 +132,10 @@ class Constraints:
         self._clinits: dict[int, Int32] = {}
         self._pools: dict[str, int] = {}
         self._made_arrays: set[int] = set()
-        self._thrown_types = np.empty(0, np.int32)  # what the JVM itself throws is of these, or of subtypes
+        # Handlers of which types catch what the JVM itself throws, or passes on.
+        self._error = program.type_named(ERROR)
+        self._thrown_types: set[int] = set()
+        self._catches_thrown = Asked(self._is_thrown)
         self._finalized = {program.type_named("java/lang/Enum"): False}
 
     # --- single rows, from models and rules
@@ -219,7 +223,18 @@ class Constraints:
         for type_ in types:
             for clinit in self._clinits_of(type_).tolist():
                 self._waiting.append(
-                    (method, offset, STATIC, type_, clinit, NONE, NONE, NONE, INITIALISATION, cause)
+                    (
+                        method,
+                        offset,
+                        STATIC,
+                        type_,
+                        clinit,
+                        NONE,
+                        NONE,
+                        self.pool(OF_INITIALISERS),
+                        INITIALISATION,
+                        cause,
+                    )
                 )
 
     def _clinits_of(self, type_: int) -> Int32:
@@ -318,16 +333,22 @@ class Constraints:
             self._initialising.append(found)
 
     def throw_anywhere(self, types: Iterable[int]) -> int:
-        """Has the JVM throw new objects of `types` in all code (JVMS 2.10); returns the pointer to them.
+        """Has the JVM throw new objects of `types` in all code (JVMS 2.10), and errors that escape initialisers (JVMS 5.5).
 
-        Each handler of one of their supertypes takes them, even if it follows another one for the same code.
+        Returns the pointer to them. Each handler of one of their types takes them, even if it follows another one for the
+        same code.
         """
         pool = self.pool(JVM_THROWABLES)
-        above = {above for type_ in types for above in self.program.supertypes_of(type_)}
-        self._thrown_types = np.array(sorted(above), np.int32)
         for type_ in types:
+            self._thrown_types |= self.program.supertypes_of(type_)
             self.put(pool, self.throwable(type_))
+        if self._error >= 0:
+            self.add(schema.Cast, NONE, NONE, self.pool(OF_INITIALISERS), self._error, pool)
         return pool
+
+    def _is_thrown(self, type_: int) -> bool:
+        """Returns whether handlers of a type catch what the JVM itself throws, or passes on."""
+        return type_ in self._thrown_types or self._error in self.program.supertypes_of(type_)
 
     def throwable(self, type_: int) -> int:
         """Returns an object of a class of throwables that the JVM makes: where they are merged, the one of the class."""
@@ -336,7 +357,7 @@ class Constraints:
 
     def _with_thrown(self, catch: Rows) -> Rows:
         """Returns what handlers catch, with what the JVM itself throws."""
-        kept = np.flatnonzero(np.isin(catch.type, self._thrown_types))
+        kept = np.flatnonzero(self._catches_thrown.many(catch.type))
         _, first = np.unique(catch.target[kept].astype(np.int64) << 32 | catch.type[kept], return_index=True)
         found = catch.take(kept[first])
         source = np.full(len(found), self.pool(JVM_THROWABLES), np.int32)
@@ -530,6 +551,7 @@ class Constraints:
             "kind": np.full(number, STATIC, np.int32),
             "declared": np.repeat(found.type, repeats),
             "callee": np.concatenate(clinits),
+            "thrown": np.full(number, self.pool(OF_INITIALISERS), np.int32),
         }
         invoke = Rows(schema.Invoke, [columns.get(name, none) for name in schema.columns_of(schema.Invoke)])
         self.enter({schema.Invoke: invoke}, np.full(number, INITIALISATION, np.int32), none)

@@ -26,7 +26,8 @@ def lines(run: Run) -> Iterator[str]:
     entries = _Entries(run)
     reflection, resources = entries.all()
     yield "{\n"
-    yield f'"comment": {json.dumps(f"Written by Heliograph: what reflective calls may reach, in mode {run.result.mode}")},\n'
+    about = f"Written by Heliograph: what reflective calls may reach, in mode {run.result.mode}"
+    yield f'"comment": {json.dumps(chr(10).join([about, *entries.remarks()]))},\n'
     yield '"reflection": ['
     yield from _listed(reflection)
     yield '],\n"resources": ['
@@ -65,6 +66,10 @@ class _Entries:
             entry["reason"][need.reason] = None
             self._add(entry, need)
         return _finished(reflection), _finished(resources)
+
+    def remarks(self) -> Iterator[str]:
+        """Yields what is to be known of the entries."""
+        return self._needs.remarks()
 
     def _condition(self, need: Need) -> str:
         method = int(self._run.result.sites.method[need.site])

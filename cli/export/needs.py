@@ -16,16 +16,16 @@ from cypher import schema
 from cypher.schema import NONE
 from engine import heap
 from engine.flow import RETURN, Flow
-from engine.result import Derived
+from engine.result import RESOLVED, Derived
 from engine.sites import BYTECODE
 
 # Kinds of need. NAMED: a class, by its name; CLASS: one whose members are asked for; METHOD: a method or
 # constructor; FIELD; ALLOCATED: a class of objects that no constructor makes; PROVIDER: what makes the provider of a
-# service; CONSTANTS: the `values` of an enum; ANNOTATION: a type of annotations; PROXY: a class of proxies;
+# service; NESTED: a class that another one or its member leads to, by what class files say of nesting; CONSTANTS: the `values` of an enum; ANNOTATION: a type of annotations; PROXY: a class of proxies;
 # SERIALIZED: a class of objects in streams; BUNDLE, RESOURCE: by name.
-NAMED, CLASS, METHOD, FIELD, ALLOCATED, PROVIDER, CONSTANTS, ANNOTATION, PROXY, SERIALIZED, BUNDLE, RESOURCE = (
-    "named", "class", "method", "field", "allocated", "provider", "constants", "annotation", "proxy", "serialized",
-    "bundle", "resource",
+NAMED, CLASS, METHOD, FIELD, ALLOCATED, PROVIDER, NESTED, CONSTANTS, ANNOTATION, PROXY, SERIALIZED, BUNDLE, RESOURCE = (
+    "named", "class", "method", "field", "allocated", "provider", "nested", "constants", "annotation", "proxy",
+    "serialized", "bundle", "resource",
 )  # fmt: skip
 _STREAM = "java/io/Object"
 _WRITERS = {
@@ -45,6 +45,13 @@ _BUNDLES = ("java/util/ResourceBundle", "getBundle")
 _PROXIES = ("java/lang/reflect/Proxy", "newProxyInstance")
 _SERIALIZABLE = "java/io/Serializable"
 _PLAIN = frozenset({"java/lang/String", _CLASS})  # which streams write in a way of their own
+_OF_NESTING = frozenset(
+    (_CLASS, name)
+    for name in (
+        "getClasses", "getDeclaredClasses", "getDeclaringClass", "getEnclosingClass", "getNestHost", "getNestMembers",
+        "getPermittedSubclasses",
+    )
+)  # fmt: skip
 _OF_FIELDS = frozenset({"findGetter", "findSetter", "findStaticGetter", "findStaticSetter"})
 # Kinds of need by the relation that a rule derives.
 _TYPES = {"Allocated": ALLOCATED, "AnnotationObject": ANNOTATION}
@@ -91,6 +98,17 @@ class Needs:
         for each in (self._proxies, self._streams, self._bundles, self._resources):
             yield from each()
 
+    def remarks(self) -> Iterator[str]:
+        """Yields what is to be known of the needs: that they aren't all, and which calls may have others."""
+        if not self._result.complete:
+            yield "The analysis was stopped before it was done: there are more."
+        open_ = [
+            each for each in self._result.reflective if each.status != RESOLVED and self._is_own(each.site)
+        ]
+        if open_:
+            yield f"It is not known all that these {len(open_):,} calls may reach; `heliograph sites --all` says why:"
+        yield from sorted(f"  {self._origins.call(each.site)}: {each.reason}" for each in open_)
+
     def _reason(self, kind: str, derived: Derived) -> str:
         if kind == CLASS:
             return f"{self._origins.call(derived.site)} [{derived.rule}]: a member that it inherits"
@@ -115,6 +133,8 @@ class Needs:
             # A superclass or component type is known to whoever has the class.
             if derived.rule == "classObjects":
                 yield NAMED, detail, NONE
+            elif self._called(derived.site) in _OF_NESTING:
+                yield NESTED, detail, NONE
         elif relation in _TYPES:
             yield _TYPES[relation], detail, NONE
         elif relation in _METHODS or relation in _FIELDS:

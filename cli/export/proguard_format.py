@@ -39,16 +39,19 @@ def lines(run: Run) -> Iterator[str]:
     """Yields the rules in the order of the names of their classes."""
     yield "# Written by Heliograph: what reflective calls may reach.\n"
     writer = _Writer(run)
+    yield from (f"# {each}\n" for each in writer.needs.remarks())
     found: dict[int, dict[str, dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
     reasons: dict[int, dict[str, None]] = defaultdict(dict)
-    annotated = False
+    kinds: set[str] = set()
     for need in writer.needs.all():
-        annotated |= need.kind == needs.ANNOTATION
+        kinds.add(need.kind)
         for option, type_, members in writer.rules(need):
             found[type_][option].update(dict.fromkeys(members))
             reasons[type_][need.reason] = None
-    if annotated:
+    if needs.ANNOTATION in kinds:
         yield "\n# Annotations are read.\n-keepattributes *Annotation*\n"
+    if needs.NESTED in kinds:
+        yield "\n# It is asked how classes are nested.\n-keepattributes InnerClasses,EnclosingMethod,NestHost,NestMembers,PermittedSubclasses\n"
     for name, type_ in sorted((writer.name(type_), type_) for type_ in found):
         yield "\n"
         yield from (f"# {reason}\n" for reason in sorted(reasons[type_]))
@@ -77,7 +80,7 @@ class _Writer:
             return
         elif need.kind == needs.NAMED:
             yield _Rule(_KEEP, type_)
-        elif need.kind == needs.ALLOCATED:
+        elif need.kind in (needs.ALLOCATED, needs.NESTED):
             yield _Rule(_RENAMED, type_)
         elif need.kind == needs.SERIALIZED:
             yield _Rule(_NAMES, type_)

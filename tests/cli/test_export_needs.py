@@ -69,6 +69,9 @@ public class Main {
     public interface Service { String serve(); }
     public static class Provided implements Service { public String serve() { return "served"; } }
     static int twice(int number) { return 2 * number; }
+    static class Outer {
+        static class Inner implements Runnable { Inner() {} public void run() { System.out.println("inner"); } }
+    }
 
     static void more() throws Throwable {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -84,10 +87,25 @@ public class Main {
         Field field = sun.misc.Unsafe.class.getDeclaredField(named("theUnsafe"));
         field.setAccessible(true);
         System.out.println(((Bare) ((sun.misc.Unsafe) field.get(null)).allocateInstance(Bare.class)).number); // @allocate
+        Class<?> inner = Class.forName(named("demo.Main$Outer")).getDeclaredClasses()[0]; // @nested
+        ((Runnable) inner.getDeclaredConstructor().newInstance()).run();
     }
 }
 """
-OUTPUT = ["found", "hello 42", "text", "GREEN", "dear you", "true", "saved", "worded", "served", "4", "0"]
+OUTPUT = [
+    "found",
+    "hello 42",
+    "text",
+    "GREEN",
+    "dear you",
+    "true",
+    "saved",
+    "worded",
+    "served",
+    "4",
+    "0",
+    "inner",
+]
 LINES = {
     line.partition("// @")[2]: number for number, line in enumerate(SOURCE.splitlines(), 1) if "// @" in line
 }
@@ -315,6 +333,12 @@ def test_rules_keep_names_where_names_count(tools: Path) -> None:
     assert found["demo.Main$Words"] == ["-keep class demo.Main$Words { <init>(); }"]
     assert found["demo.Main$Bare"] == ["-keep,allowobfuscation class demo.Main$Bare"]
     assert found["demo.Main"] == ["-keepclassmembers class demo.Main { int twice(int); }"]
+    assert found["demo.Main$Outer"] == ["-keep class demo.Main$Outer"]
+    kept = sorted(found["demo.Main$Outer$Inner"])
+    assert kept == [
+        "-keep,allowobfuscation class demo.Main$Outer$Inner",
+        "-keepclassmembers class demo.Main$Outer$Inner { <init>(); }",
+    ]
     members, names = found["demo.Main$Saved"]
     assert "static final long serialVersionUID;" in members
     assert names == "-keepnames class demo.Main$Saved"
@@ -327,6 +351,23 @@ def test_rules_stand_below_the_calls_that_need_them(tools: Path) -> None:
     comments = [each for each in paragraph.splitlines() if each.startswith("# ")]
     assert len(comments) == 3
     assert all(f"(Main.java:{LINES['found']})" in each for each in comments)
+
+
+@pytest.mark.slow
+def test_what_may_be_missing_is_said(tools: Path) -> None:
+    wanted = f"  demo.Main.load (Main.java:{LINES['load']}) calls Class.forName: unknown-name"
+    assert f"# {wanted}\n" in "".join(proguard_format.lines(Run(tools)))
+    assert wanted in metadata(tools)["comment"].splitlines()
+
+
+def test_a_run_that_was_stopped_says_so(tools: Path, tmp_path: Path) -> None:
+    stopped = shutil.copytree(tools, tmp_path / "stopped")
+    manifest = json.loads((stopped / "manifest.json").read_text())
+    (stopped / "manifest.json").write_text(json.dumps(manifest | {"complete": False}))
+    said = "The analysis was stopped before it was done: there are more."
+    for lines in (proguard_format.lines, native_image_format.lines):
+        assert said in "".join(lines(Run(stopped)))
+        assert said not in "".join(lines(Run(tools)))
 
 
 def shrunk(program: Path, folder: Path, keep: str) -> Path:
@@ -371,7 +412,7 @@ def test_the_shrunk_program_still_runs(tools: Path, program: Path, tmp_path: Pat
 
 @needs_maven
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["Found", "Known", "Kept", "Provided", "Words", ""])
+@pytest.mark.parametrize("name", ["Found", "Known", "Kept", "Provided", "Words", "Outer", "Outer$Inner", ""])
 def test_each_rule_is_needed(tools: Path, program: Path, tmp_path: Path, name: str) -> None:
     without = f"demo.Main${name}" if name else "demo.Main"
     kept = [line for each, lines in rules(tools).items() if each != without for line in lines]
