@@ -196,7 +196,7 @@ class Program(Protocol):
         """Returns the access flags."""
 
     def constant_of_field(self, field: int) -> int:
-        """Returns the text that a static field holds from the start, without an instruction that stores it (JVMS 4.7.2), or -1."""
+        """Returns the text that a static field holds from the start, if no instruction stores it (JVMS 4.7.2), -1 for none or an empty one."""
 
     # --- text
     def text(self, text: int) -> str:

@@ -513,8 +513,7 @@ class Models:
         """A native method throws the exceptions that it declares."""
         program = self._constraints.program
         for type_ in program.exceptions_of(body.method):
-            if type_ >= 0 and not program.flags_of_type(type_) & ABSTRACT:
-                self._constraints.put(body.returned + 1, self._constraints.throwable(type_))
+            self._constraints.put(body.returned + 1, self._constraints.throwable(type_))
 
     def _return_anything(self, body: Body) -> None:
         """A method whose body can't be read returns and throws any object that its declaration lets it."""

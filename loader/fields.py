@@ -89,13 +89,12 @@ class Fields:
         part, row = self._locate(field)
         return part.text_or_empty(int(part.unit.field_generic[row]))
 
-    def constant_of(self, field: int) -> str | None:
-        """Returns the text that a static field holds from the start (JVMS 4.7.2), None for none."""
+    def constant_of(self, field: int) -> str:
+        """Returns the text that a static field holds from the start (JVMS 4.7.2), "" for none."""
         if field in self._other:
-            return None
+            return ""
         part, row = self._locate(field)
-        constants = part.unit.field_constant
-        return part.text.one(int(constants[row])) if row < constants.size and constants[row] >= 0 else None
+        return part.text_or_empty(int(part.unit.field_constant[row]))
 
     def add(self, type_: int, name: str, descriptor: str, flags: int) -> int:
         """Returns a new field that no class file declares."""

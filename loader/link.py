@@ -212,7 +212,7 @@ class LinkedProgram:
 
     def constant_of_field(self, field: int) -> int:
         text = self._fields.constant_of(field)
-        return NONE if text is None else self.text_of(text)
+        return self.text_of(text) if text else NONE
 
     # --- text
     def text(self, text: int) -> str:

@@ -23,7 +23,7 @@ _TABLE_OF = {
     "class_permitted": "type", "method_exceptions": "type",
     "class_entry": "text", "class_interfaces": "type",
     "method_signature": "signature", "method_generic": "text",
-    "field_name": "text", "field_descriptor": "text", "field_generic": "text",
+    "field_name": "text", "field_descriptor": "text", "field_generic": "text", "field_constant": "text",
     "bootstrap_method": "method_ref",
     "service_type": "type", "service_provider": "type", "package_name": "text",
     "class_annotations": "text", "field_annotations": "text", "method_annotations": "text",

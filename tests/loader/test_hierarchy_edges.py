@@ -40,6 +40,7 @@ from tests.loader.units import (
     Class,
     Method,
     interface,
+    jdk,
     unit_of,
 )
 
@@ -949,3 +950,23 @@ def test_a_field_that_is_made_is_one_and_of_no_class_file() -> None:
     assert {program.flags_of_field(each) for each in made} == {SYNTHETIC}
     assert [program.name_of_field(each) for each in program.fields_of(first)] == [(first, "a", "I")]
     assert [*program.fields_of(second)] == []
+
+
+def test_constants_of_fields_are_those_of_their_archive() -> None:
+    fields = (
+        ("a", "Ljava/lang/String;", PUBLIC | ACC_STATIC),
+        ("b", "Ljava/lang/String;", PUBLIC | ACC_STATIC),
+    )
+    first = Class("A", fields=fields, constants={"a": "b"})
+    second = Class("B", fields=fields, constants={"a": "of B", "b": "a"})
+    units = [
+        (jdk(), "jdk", "jdk"),
+        *((unit_of(each), "application", f"{each.name}.jar") for each in (first, second)),
+    ]
+    program = link(units)
+    for class_ in (first, second):
+        type_ = program.type_named(class_.name)
+        found = [program.constant_of_field(each) for each in program.fields_of(type_)]
+        texts = [program.text(each) if each >= 0 else None for each in found]
+        assert texts == [class_.constants.get(name) for name, *_ in fields]
+        assert program.constant_of_field(program.made_field(type_, "c", "Ljava/lang/String;")) == -1

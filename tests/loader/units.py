@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -45,6 +45,7 @@ class Class:
     fields: Sequence[tuple[str, str, int]] = ()
     bootstraps: Sequence[tuple[int, tuple[str, str, str], Sequence[tuple[int, Any]]]] = ()
     source: str = ""
+    constants: Mapping[str, str] = field(default_factory=dict)  # of fields, by their names
 
 
 def interface(name: str, *interfaces: str, methods: Sequence[Method] = ()) -> Class:
@@ -110,6 +111,11 @@ def unit_of(*classes: Class) -> Unit:
         "field_name": _ints(tables.text[name] for each in classes for name, _, _ in each.fields),
         "field_descriptor": _ints(
             tables.text[descriptor] for each in classes for _, descriptor, _ in each.fields
+        ),
+        "field_constant": _ints(
+            tables.text[each.constants[name]] if name in each.constants else -1
+            for each in classes
+            for name, _, _ in each.fields
         ),
         "bootstrap_method": _ints(tables.method_ref[ref] for _, ref, _ in bootstraps),
         "bootstrap_argument_ref": _ints(tables.constant(*each) for each in static),
