@@ -271,11 +271,18 @@ class Chains:
         owner = self._flow.method_of(pointer)
         if owner is None or owner[1] != self._flow.parameters_of(owner[0]):
             return None
-        shared = kind == heap.NATIVE and made_by == NONE  # by the native methods that return such an object
+        # (by the native methods that return what the JVM keeps)
+        shared = kind == heap.NATIVE and made_by == NONE and self._returns_kept(pointer)
         if not (shared or made_by == owner[0]) or int(objects.offset[obj]) != NONE:
             return None
         put = Fact("PointsTo", (pointer, obj))
         return Origin(NATIVE, pointer, owner[0], 0, (put,), callee=owner[0])
+
+    def _returns_kept(self, pointer: int) -> bool:
+        """Returns whether a model says what a method returns; no instruction that returns something is at offset 0."""
+        offset = self._flow.evidence.facts[schema.Assign].offset
+        into = [row for relation, row in self._flow.rows_into(pointer) if relation is schema.Assign]
+        return any(int(offset[row]) == 0 for row in into)
 
     def given(self, pointer: int, obj: int) -> Origin:
         """Returns the origin of what comes to a pointer by nothing that the program says."""
