@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cli.edges import METHOD_BITS, ORIGIN_BITS, edges_of, kind_of, of_application, parts_of, place_keys
+from cli.edges import Edges, edge_keys, edges_at, edges_of, kind_of, of_application, place_keys
 from cli.present import write_line, write_table
 from cli.run import Run
 from cli.sites import rows as site_rows
 from cli.summary import distinct
-from cypher.schema import Int64
 
 
 class Changed(NamedTuple):
@@ -71,23 +70,24 @@ def _edges(before: Run, after: Run, everything: bool) -> list[list[tuple[str, st
     """
     names = _CommonNames()
     edges = [names.edges(each, everything) for each in (before, after)]
-    places = distinct(np.concatenate([place for place, _ in edges]))
-    keys = [distinct(places.searchsorted(place) << METHOD_BITS | callee) for place, callee in edges]
-    differing = [np.setdiff1d(keys[own], keys[1 - own], assume_unique=True) for own in (1, 0)]
-    return [
-        sorted(names.named(places[each >> METHOD_BITS], each & ((1 << METHOD_BITS) - 1)))
-        for each in differing
+    at = [place_keys(each.caller, each.offset) for each in edges]
+    places = distinct(np.concatenate(at))
+    keys = [
+        edge_keys(places.searchsorted(place), each.origin, each.callee)
+        for place, each in zip(at, edges, strict=True)
     ]
+    differing = [np.setdiff1d(keys[own], keys[1 - own]) for own in (1, 0)]
+    return [sorted(names.named(edges_at(places, each))) for each in differing]
 
 
 class _CommonNames:
-    """Numbers the methods of runs by their names, for edges that can be compared."""
+    """Numbers the methods of runs by their names, so that equal numbers are methods of one name."""
 
     def __init__(self) -> None:
         self._number: dict[str, int] = {}
 
-    def edges(self, run: Run, everything: bool) -> tuple[Int64, Int64]:
-        """Returns of each call one number for its caller, offset and origin, and that of its callee."""
+    def edges(self, run: Run, everything: bool) -> Edges:
+        """Returns the calls of a run, with these numbers for its methods."""
         edges = edges_of(run.result)
         if not everything:
             edges = of_application(edges, run.names)
@@ -95,18 +95,14 @@ class _CommonNames:
         known = (
             self._number.setdefault(str(run.names.method(each)), len(self._number)) for each in ids.tolist()
         )
-        number = np.zeros(ids.max(initial=0) + 1, np.int64)
-        number[ids] = np.fromiter(known, np.int64, len(ids))
-        places = place_keys(number[edges.caller], edges.offset) << ORIGIN_BITS | edges.origin
-        return places, number[edges.callee]
+        number = np.zeros(ids.max(initial=0) + 1, np.int32)
+        number[ids] = np.fromiter(known, np.int32, len(ids))
+        return edges._replace(caller=number[edges.caller], callee=number[edges.callee])
 
-    def named(self, places: Int64, callees: Int64) -> Iterator[tuple[str, str, str]]:
-        """Yields the names of site, kind and callee of calls that are given by such numbers."""
+    def named(self, edges: Edges) -> Iterator[tuple[str, str, str]]:
+        """Yields the names of site, kind and callee of calls that have these numbers."""
         names = list(self._number)
-        callers, offsets = parts_of(places >> ORIGIN_BITS)
-        origins = places & ((1 << ORIGIN_BITS) - 1)
-        columns = (each.tolist() for each in (callers, offsets, origins, callees))
-        for caller, offset, origin, callee in zip(*columns, strict=True):
+        for caller, offset, origin, callee in zip(*(column.tolist() for column in edges), strict=True):
             yield f"{names[caller]}@{offset}", kind_of(origin), names[callee]
 
 

@@ -16,7 +16,7 @@ from cypher.schema import NONE, Int32, Int64
 from engine.result import Result
 from engine.sites import BYTECODE, ORIGINS, Sites
 
-ORIGIN_BITS, METHOD_BITS = 3, 32
+_ORIGIN_BITS, _METHOD_BITS = 3, 32
 
 
 class Edges(NamedTuple):
@@ -38,12 +38,8 @@ def edges_of(result: Result) -> Edges:
     places, place_of = np.unique(place_keys(sites.method, sites.offset), return_inverse=True)
     causing = causing_sites(result)
     own = sites.method[causing] != NONE
-    made = place_of[causing[own]] << ORIGIN_BITS | sites.origin[result.call_site[own]]
-    keys = distinct(made << METHOD_BITS | result.call_callee[own])
-    made, callee = keys >> METHOD_BITS, keys & ((1 << METHOD_BITS) - 1)
-    caller, offset = parts_of(places[made >> ORIGIN_BITS])
-    columns = caller, offset, made & ((1 << ORIGIN_BITS) - 1), callee
-    return Edges(*(each.astype(np.int32) for each in columns))
+    origin, callee = sites.origin[result.call_site[own]], result.call_callee[own]
+    return edges_at(places, distinct(edge_keys(place_of[causing[own]], origin, callee)))
 
 
 def place_keys(method: Int32 | Int64, offset: Int32) -> Int64:
@@ -52,9 +48,18 @@ def place_keys(method: Int32 | Int64, offset: Int32) -> Int64:
     return keys
 
 
-def parts_of(places: Int64) -> tuple[Int64, Int64]:
-    """Returns the methods and offsets of such numbers."""
-    return places >> OFFSET_BITS, (places & ((1 << OFFSET_BITS) - 1)) - 1
+def edge_keys(place: Int64, origin: Int32, callee: Int32 | Int64) -> Int64:
+    """Returns one number for each call, ordered as (place, origin, callee) is; places are numbered from 0 on."""
+    keys: Int64 = (place << _ORIGIN_BITS | origin) << _METHOD_BITS | callee
+    return keys
+
+
+def edges_at(places: Int64, keys: Int64) -> Edges:
+    """Returns the calls of these `edge_keys`; `places` has the key of each place by its number."""
+    made, callee = keys >> _METHOD_BITS, keys & ((1 << _METHOD_BITS) - 1)
+    place, origin = places[made >> _ORIGIN_BITS], made & ((1 << _ORIGIN_BITS) - 1)
+    caller, offset = place >> OFFSET_BITS, (place & ((1 << OFFSET_BITS) - 1)) - 1
+    return Edges(*(each.astype(np.int32) for each in (caller, offset, origin, callee)))
 
 
 def of_application(edges: Edges, names: Names) -> Edges:

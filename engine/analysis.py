@@ -16,7 +16,7 @@ from engine.constraints import Constraints, Precision
 from engine.contents import Contents
 from engine.entry import Entries, call_library, run_mains
 from engine.heap import dense, padded
-from engine.machine import start_machine, throw_anywhere
+from engine.machine import start_machine
 from engine.management import Management
 from engine.models import Models
 from engine.natives import native_methods
@@ -29,6 +29,7 @@ from engine.rules import MakeApplier, in_process
 from engine.serialization import Serialization
 from engine.solver import EXHAUSTED, FIXPOINT, PointsToRows, Solver, Statistics
 from engine.specification import Specification
+from engine.thrown import Thrown
 
 # What can be switched off, by the name that a user gives it.
 SWITCHES = (
@@ -128,7 +129,7 @@ class Analysis:
 
     def run(self, entries: Entries) -> Result:
         self._constraints.synchronise()
-        throw_anywhere(self._constraints)
+        self._constraints.on_handlers = Thrown(self._constraints).with_thrown
         if self._closed:
             self._closed.start()
         else:

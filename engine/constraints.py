@@ -26,14 +26,13 @@ OBJECT, STRING, CLASS, THROWABLE = (
     "java/lang/Class",
     "java/lang/Throwable",
 )
-ERROR = "java/lang/Error"
 STRING_ARRAY = f"[L{STRING};"
 # What the JVM keeps or makes: threads that run; objects with a finalizer; texts; an array of each type of which the
 # program makes one, and those that stand for arrays of other types.
 RUNNING_THREADS, FINALIZABLE, NATIVE_TEXTS = "running threads", "finalizable objects", "texts of the JVM"
 MADE_ARRAYS, STANDING_ARRAYS = "made arrays", "standing arrays"
-# What the JVM itself throws, and what escapes initialisers.
-JVM_THROWABLES, OF_INITIALISERS = "throwables of the JVM", "throwables of initialisers"
+# What escapes initialisers.
+OF_INITIALISERS = "throwables of initialisers"
 # The enums of the JDK whose class literals are in its code (see `engine.confined`).
 CONFINED_ENUMS = "enums that the JDK names"
 # More objects of one type than this, made by one method, fill a table.
@@ -91,8 +90,8 @@ class Constraints:
 
     `on_sites(facts of one batch, first site)` is called before sites are entered and returns the sites whose
     results a model supplies; `opaque(callees)` says which methods the rules stand for, so that no tracked object
-    goes into their bodies; `on_field(field, pointer)` when a static field gets its pointer; `on_constants(facts)` enters
-    constant method handles and method objects; `on_rows(types, methods)` when the program has named some, and
+    goes into their bodies; `on_field(field, pointer)` when a static field gets its pointer; `on_handlers(catch)` returns the
+    rows of what handlers catch; `on_constants(facts)` enters constant method handles and method objects; `on_rows(types, methods)` when the program has named some, and
     returns what the solver is told of them; `on_objects(types, methods, objects, single)` when instructions of
     `methods` make objects, those that are `single` alone, `on_object(object, type)` when something else does;
     `on_calls(facts, whether they are of class files, results)` when sites are entered, and may change to which pointers
@@ -112,6 +111,7 @@ class Constraints:
         self.on_sites: Callable[[Facts, int], Int32] = lambda *_: np.empty(0, np.int32)
         self.opaque: Callable[[Int32], NDArray[np.bool_]] = lambda callees: np.zeros(callees.size, bool)
         self.on_field: Callable[[int, int], None] = lambda *_: None
+        self.on_handlers: Callable[[Rows], Rows] = lambda catch: catch
         self.on_constants: Callable[[Facts], None] = lambda _: None
         self.on_rows: Callable[[TypeRows, MethodRows], tuple[TypeRows, MethodRows]] = lambda *rows: rows
         self.on_objects: Callable[[Int32, Int32, Int32, NDArray[np.bool_]], None] = lambda *_: None
@@ -132,10 +132,6 @@ class Constraints:
         self._clinits: dict[int, Int32] = {}
         self._pools: dict[str, int] = {}
         self._made_arrays: set[int] = set()
-        # Handlers of which types catch what the JVM itself throws, or passes on.
-        self._error = program.type_named(ERROR)
-        self._thrown_types: set[int] = set()
-        self._catches_thrown = Asked(self._is_thrown)
         self._finalized = {program.type_named("java/lang/Enum"): False}
 
     # --- single rows, from models and rules
@@ -220,21 +216,11 @@ class Constraints:
 
     def initialise(self, types: Iterable[int], method: int, offset: int, cause: int = NONE) -> None:
         """Runs the initialisers of `types`, by the instruction at `offset` of `method` or the site `cause`."""
+        thrown = self.pool(OF_INITIALISERS)
         for type_ in types:
             for clinit in self._clinits_of(type_).tolist():
                 self._waiting.append(
-                    (
-                        method,
-                        offset,
-                        STATIC,
-                        type_,
-                        clinit,
-                        NONE,
-                        NONE,
-                        self.pool(OF_INITIALISERS),
-                        INITIALISATION,
-                        cause,
-                    )
+                    (method, offset, STATIC, type_, clinit, NONE, NONE, thrown, INITIALISATION, cause)
                 )
 
     def _clinits_of(self, type_: int) -> Int32:
@@ -293,7 +279,7 @@ class Constraints:
         """Enters a batch of facts, whose sites count up from the last one entered."""
         self.synchronise()
         if catch := facts.get(schema.Catch):
-            facts = {**facts, schema.Catch: self._with_thrown(catch)}
+            facts = {**facts, schema.Catch: self.on_handlers(catch)}
         self.batches.append(facts)
         solver = self.solver
         if schema.New in facts:
@@ -332,37 +318,10 @@ class Constraints:
         if found := facts.get(schema.Initialises):
             self._initialising.append(found)
 
-    def throw_anywhere(self, types: Iterable[int]) -> int:
-        """Has the JVM throw new objects of `types` in all code (JVMS 2.10), and errors that escape initialisers (JVMS 5.5).
-
-        Returns the pointer to them. Each handler of one of their types takes them, even if it follows another one for the
-        same code.
-        """
-        pool = self.pool(JVM_THROWABLES)
-        for type_ in types:
-            self._thrown_types |= self.program.supertypes_of(type_)
-            self.put(pool, self.throwable(type_))
-        if self._error >= 0:
-            self.add(schema.Cast, NONE, NONE, self.pool(OF_INITIALISERS), self._error, pool)
-        return pool
-
-    def _is_thrown(self, type_: int) -> bool:
-        """Returns whether handlers of a type catch what the JVM itself throws, or passes on."""
-        return type_ in self._thrown_types or self._error in self.program.supertypes_of(type_)
-
     def throwable(self, type_: int) -> int:
         """Returns an object of a class of throwables that the JVM makes: where they are merged, the one of the class."""
         merged = self._merged_of(type_)
         return merged if merged >= 0 else self.object(heap.NATIVE, type_)
-
-    def _with_thrown(self, catch: Rows) -> Rows:
-        """Returns what handlers catch, with what the JVM itself throws."""
-        kept = np.flatnonzero(self._catches_thrown.many(catch.type))
-        _, first = np.unique(catch.target[kept].astype(np.int64) << 32 | catch.type[kept], return_index=True)
-        found = catch.take(kept[first])
-        source = np.full(len(found), self.pool(JVM_THROWABLES), np.int32)
-        thrown = Rows(schema.Catch, [found.method, found.offset, source, found.type, found.target])
-        return schema.concatenate([catch, thrown])
 
     def _merged_of(self, type_: int) -> int:
         """Returns the object that stands for all of a type that the program makes; negative if these are told apart."""

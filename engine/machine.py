@@ -11,16 +11,7 @@ from collections.abc import Iterable
 from cypher import schema
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
-from engine.constraints import (
-    CLASS,
-    FINALIZABLE,
-    JVM_THROWABLES,
-    OBJECT,
-    RUNNING_THREADS,
-    STRING,
-    THROWABLE,
-    Constraints,
-)
+from engine.constraints import CLASS, FINALIZABLE, OBJECT, RUNNING_THREADS, STRING, THROWABLE, Constraints
 from engine.jni import store_texts
 from engine.models import (
     LOADER,
@@ -34,24 +25,13 @@ from engine.models import (
     VAR_HANDLES,
 )
 from engine.sites import ENTRY_POINT
+from engine.thrown import JVM_THROWABLES
 
 GROUP, SYSTEM = "java/lang/ThreadGroup", "java/lang/System"
 # HotSpot initialises these by itself, before and after System.initPhase1 (`Threads::create_vm`).
 INITIALISED = (
     STRING, SYSTEM, CLASS, GROUP, THREAD, "java/lang/Module", "java/lang/reflect/Method",
     "java/lang/ref/Finalizer", "java/lang/ref/Reference", "java/lang/StackTraceElement",
-)  # fmt: skip
-# What the JVM throws by itself, when it runs instructions (JVMS 2.10, 6.5) or loads, links and initialises (JVMS 5).
-THROWN = tuple(
-    f"java/lang/{each}"
-    for each in (
-        "ArithmeticException", "ArrayIndexOutOfBoundsException", "ArrayStoreException", "ClassCastException",
-        "IllegalMonitorStateException", "NegativeArraySizeException", "NullPointerException",
-        "AbstractMethodError", "BootstrapMethodError", "ClassCircularityError", "ClassFormatError",
-        "ExceptionInInitializerError", "IllegalAccessError", "IncompatibleClassChangeError", "InstantiationError",
-        "InternalError", "NoClassDefFoundError", "NoSuchFieldError", "NoSuchMethodError", "OutOfMemoryError",
-        "StackOverflowError", "UnsatisfiedLinkError", "UnsupportedClassVersionError", "VerifyError",
-    )
 )  # fmt: skip
 # JDK 9 and later run three phases, JDK 8 and earlier one.
 SYSTEM_PHASES = (
@@ -140,12 +120,6 @@ def call_named(
         if found == name and descriptor in ("", of_type):
             kind = STATIC if receiver < 0 else SPECIAL
             constraints.call(NONE, kind, method, receiver, arguments, result, origin=ENTRY_POINT)
-
-
-def throw_anywhere(constraints: Constraints) -> None:
-    """Has handlers catch what the JVM throws by itself."""
-    found = map(constraints.program.type_named, THROWN)
-    constraints.throw_anywhere([each for each in found if each >= 0])
 
 
 def _start_threads(constraints: Constraints, name: int) -> None:

@@ -503,10 +503,7 @@ class Reflection:
         if each.classes >= 0:
             rest = self._effects.lengths.get((call.site, each.classes))
             if rest is None and call.argument(each.classes) >= 0:
-                if call.result >= 0 and not self._confined.covers_one(call.method):
-                    type_ = self._program.type_named(api.METHOD_TYPE_CLASS)
-                    unknown = self._constraints.object(heap.UNKNOWN, type_, call.method, call.offset)
-                    self._constraints.put(call.result, unknown)
+                self._return_unknown_type(call)
                 return
             length = single - 1 + (rest or 0)
             for (position, index), variable in self._effects.exact[call.site].items():
@@ -523,6 +520,13 @@ class Reflection:
                 rel.MethodTypeCall: [rel.MethodTypeCall(site)],
             }
         )
+
+    def _return_unknown_type(self, call: SiteCall) -> None:
+        """Has a call outside the JDK return a method type of which nothing is known."""
+        if call.result >= 0 and not self._confined.covers_one(call.method):
+            type_ = self._program.type_named(api.METHOD_TYPE_CLASS)
+            unknown = self._constraints.object(heap.UNKNOWN, type_, call.method, call.offset)
+            self._constraints.put(call.result, unknown)
 
     def _ask_parameters(self, each: Api, call: SiteCall) -> None:
         """Tells the rules which parameter classes a member call names, if its array is exact or null."""

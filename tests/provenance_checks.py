@@ -12,7 +12,7 @@ import numpy as np
 from cli.evidence import evidence
 from cli.naming import Names
 from cli.run import Run
-from cypher import schema
+from cypher import program, schema
 from cypher.schema import NONE, STATIC, Int32, Int64
 from engine import flow, heap
 from engine.chains import Chain
@@ -470,6 +470,10 @@ class Walk:
                 assert self._columns.holds(Fact("Argument", (site, 0, self.ends.pop()))), step
             return
         assert objects.kind[self.obj] not in (heap.ALLOCATED, heap.REFLECTIVE), step
+        if step["text"].startswith("what native method"):
+            owner = self._columns.flow.method_of(self.at)
+            assert owner is not None, step
+            assert self._names.method(owner[0]).flags & program.NATIVE, step
         if int(objects.kind[self.obj]) == heap.STRING:
             # (the value of an annotation)
             texts = self._evidence.facts[schema.StringConstant].text

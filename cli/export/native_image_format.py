@@ -27,7 +27,8 @@ def lines(run: Run) -> Iterator[str]:
     reflection, resources = entries.all()
     yield "{\n"
     about = f"Written by Heliograph: what reflective calls may reach, in mode {run.result.mode}"
-    yield f'"comment": {json.dumps(chr(10).join([about, *entries.remarks()]))},\n'
+    comment = "\n".join((about, *entries.needs.remarks()))
+    yield f'"comment": {json.dumps(comment)},\n'
     yield '"reflection": ['
     yield from _listed(reflection)
     yield '],\n"resources": ['
@@ -48,14 +49,14 @@ class _Entries:
     """The entries of a run."""
 
     def __init__(self, run: Run) -> None:
-        self._run, self._needs = run, Needs(run)
+        self._run, self.needs = run, Needs(run)
         self._names: Names = run.names
 
     def all(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Returns the entries for types, and those for resources."""
         reflection: dict[tuple[str, str], dict[str, Any]] = {}
         resources: dict[tuple[str, str], dict[str, Any]] = {}
-        for need in self._needs.all():
+        for need in self.needs.all():
             if need.kind in _LEFT_OUT:
                 continue
             condition = self._condition(need)
@@ -67,17 +68,13 @@ class _Entries:
             self._add(entry, need)
         return _finished(reflection), _finished(resources)
 
-    def remarks(self) -> Iterator[str]:
-        """Yields what is to be known of the entries."""
-        return self._needs.remarks()
-
     def _condition(self, need: Need) -> str:
         method = int(self._run.result.sites.method[need.site])
         return self._names.method(method).declaring.replace("/", ".")
 
     def _type(self, need: Need) -> str | dict[str, list[str]]:
         if need.kind == needs.PROXY:
-            return {"proxy": [self._names.type(each) for each in self._needs.interfaces(need.type)]}
+            return {"proxy": [self._names.type(each) for each in self.needs.interfaces(need.type)]}
         return self._names.type(need.type)
 
     def _add(self, entry: dict[str, Any], need: Need) -> None:

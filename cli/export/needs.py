@@ -21,8 +21,9 @@ from engine.sites import BYTECODE
 
 # Kinds of need. NAMED: a class, by its name; CLASS: one whose members are asked for; METHOD: a method or
 # constructor; FIELD; ALLOCATED: a class of objects that no constructor makes; PROVIDER: what makes the provider of a
-# service; NESTED: a class that another one or its member leads to, by what class files say of nesting; CONSTANTS: the `values` of an enum; ANNOTATION: a type of annotations; PROXY: a class of proxies;
-# SERIALIZED: a class of objects in streams; BUNDLE, RESOURCE: by name.
+# service; NESTED: a class to which another one leads by how they are nested; CONSTANTS: the `values` of an enum;
+# ANNOTATION: a type of annotations; PROXY: a class of proxies; SERIALIZED: a class of objects in streams; BUNDLE,
+# RESOURCE: by name.
 NAMED, CLASS, METHOD, FIELD, ALLOCATED, PROVIDER, NESTED, CONSTANTS, ANNOTATION, PROXY, SERIALIZED, BUNDLE, RESOURCE = (
     "named", "class", "method", "field", "allocated", "provider", "nested", "constants", "annotation", "proxy",
     "serialized", "bundle", "resource",

@@ -22,6 +22,7 @@ _HOOKS = (
     "private void readObject(java.io.ObjectInputStream);", "private void readObjectNoData();",
     "java.lang.Object writeReplace();", "java.lang.Object readResolve();",
 )  # fmt: skip
+_OF_NESTING = ("InnerClasses", "EnclosingMethod", "NestHost", "NestMembers", "PermittedSubclasses")
 # Options of rules: a class that is known by name stays as it is; one that the code refers to needs only its members,
 # or its name if it stays; one that only a proxy implements may get another name.
 _KEEP, _MEMBERS, _NAMES, _RENAMED = "-keep", "-keepclassmembers", "-keepnames", "-keep,allowobfuscation"
@@ -51,7 +52,7 @@ def lines(run: Run) -> Iterator[str]:
     if needs.ANNOTATION in kinds:
         yield "\n# Annotations are read.\n-keepattributes *Annotation*\n"
     if needs.NESTED in kinds:
-        yield "\n# It is asked how classes are nested.\n-keepattributes InnerClasses,EnclosingMethod,NestHost,NestMembers,PermittedSubclasses\n"
+        yield f"\n# It is asked how classes are nested.\n-keepattributes {','.join(_OF_NESTING)}\n"
     for name, type_ in sorted((writer.name(type_), type_) for type_ in found):
         yield "\n"
         yield from (f"# {reason}\n" for reason in sorted(reasons[type_]))
