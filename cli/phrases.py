@@ -21,14 +21,17 @@ _PARTS = 4
 # How an object is called whose making has been told already.
 _NOUNS = {
     heap.CLASS_OBJECT: "the class object", heap.METHOD_OBJECT: "the method object", heap.FIELD_OBJECT: "the field object",
+    heap.HANDLE: "the handle", heap.MADE_HANDLE: "the combined handle",
 }  # fmt: skip
 _RESULTS = {
     "ClassObject": "finds class {} by that name",
-    "FieldObject": "finds field {}",
     "NewInstanceTarget": "makes an object with {}",
     "ResolvedInvoke": "calls {}",
-    "ResolvedField": "accesses field {}",
+    "HandleObject": "finds {}",
+    "HandleTarget": "calls {}",
 }
+# What a call does with a field, by its role; others find it.
+_ACCESSES = {api.FIELD_SET: "writes", api.FIELD_GET: "reads", api.CALL_HANDLE: "accesses"}
 
 
 def is_content(names: Names, field: int, method: int) -> bool:
@@ -89,12 +92,20 @@ class Phrases:
                 if kind == heap.REFLECTIVE
                 else f"the unknown {type_.rpartition('.')[2].lower()}"
             )
+        if kind == heap.HANDLE:
+            return f"a handle of {self._member_of_handle(int(self._objects.payload[obj]))}"
         if kind == heap.CLASS_OBJECT:
             return f"the class object of {self.type_of(obj)}, which the JVM provides,"
         type_ = self._type(int(self._objects.type[obj]))
         if kind == heap.ENTRY:
             return f"{type_} that the JVM or an unknown caller passes in"
         return f"{type_} that the JVM provides"
+
+    def _member_of_handle(self, payload: int) -> str:
+        member = heap.member_of_handle(payload)
+        if heap.kind_of_handle(payload) <= api.PUT_STATIC:
+            return f"field {shown(self._names.field(member))}"
+        return shown(str(self._names.method(member)))
 
     def _input(self, site: int) -> str:
         """Returns what a call of an input source returns."""
@@ -240,8 +251,8 @@ class Phrases:
             return f"{told}{short} may find class {self._type(derived.detail)}"
         if derived.relation == "ClassObject":
             return f"{short} {_RESULTS[derived.relation].format(self._type(derived.detail))}"
-        if derived.relation in ("FieldObject", "ResolvedField"):
-            verb = "writes" if inference.role == api.FIELD_SET else "reads"
-            result = finds if derived.relation == "FieldObject" else verb
-            return f"{short} {result} field {shown(self._names.field(derived.detail))}"
+        held = self._provenance.holds(derived)
+        if held is not None and held.kind == "field":
+            verb = _ACCESSES.get(inference.role, finds)
+            return f"{short} {verb} field {shown(self._names.field(derived.detail))}"
         return f"{short} {_RESULTS[derived.relation].format(shown(str(self._names.method(derived.detail))))}"

@@ -39,6 +39,9 @@ _WANTED = {
     api.INVOKE: "a method",
     api.FIELD_GET: "a field",
     api.FIELD_SET: "a field",
+    api.FIND_HANDLE: "the name of a member",
+    api.UNREFLECT: "a member",
+    api.CALL_HANDLE: "a method or field",
 }
 
 
@@ -95,8 +98,10 @@ def lines(run: Run, everything: bool) -> Iterator[str]:
 
 
 def _wanted(need: Need) -> str:
-    if need.site.role == api.GET_MEMBER and need.subject:
+    if need.site.role in (api.GET_MEMBER, api.FIND_HANDLE) and need.subject:
         return "a class" if need.site.api.endswith("Constructor") else "a member a.b.C.name"
+    if need.site.role == api.UNREFLECT and need.site.api.endswith("Constructor"):
+        return "a class"
     return _WANTED[need.site.role]
 
 

@@ -24,7 +24,8 @@ CONSTANT, CLASS_LITERAL, NEW, MADE, RULE, CLASS_OF, NAME_OF, SOURCE, NATIVE, ENT
 _DEPTH, _STATES = 12, 30_000
 _MADE = {
     heap.CLASS_OBJECT: "ClassObject", heap.METHOD_OBJECT: "MethodObject", heap.FIELD_OBJECT: "FieldObject",
-    heap.UNKNOWN: "UnknownObject", heap.REFLECTIVE: "NewInstanceTarget",
+    heap.UNKNOWN: "UnknownObject", heap.REFLECTIVE: "NewInstanceTarget", heap.HANDLE: "HandleObject",
+    heap.MADE_HANDLE: "MadeHandle",
 }  # fmt: skip
 _FOUND = ("ClassObject", "MethodObject", "FieldObject")
 _NAMED = "TextObject"
@@ -223,6 +224,8 @@ class Chains:
             own = kind != heap.UNKNOWN or payload == site
             if kind == heap.REFLECTIVE:
                 payload = int(objects.type[obj])
+            elif kind == heap.HANDLE:
+                payload = heap.member_of_handle(payload)
             made = _MADE.get(kind, "") if own else ""
             if kind == heap.GENERIC and wanted != NONE:
                 payload = wanted

@@ -32,6 +32,7 @@ VARARGS = 0x80
 _OFFSET_POSITION = 2
 _BINDING = ("bindTo", "bind")
 _INVOKERS = ("exactInvoker", "invoker", "spreadInvoker")
+_INVOKERS_OF_VARIABLES = ("varHandleInvoker", "varHandleExactInvoker")
 
 
 class Invocation(NamedTuple):
@@ -60,11 +61,11 @@ class Made:
 class HandleEffects:
     """Enters what follows from the rows of the rules for handles.
 
-    `ask(invocation, pointer)` has the rules look at the handles that an invocation may call.
+    `ask(invocation, pointer, method, type)` has the rules look at the handles of a type that an invocation may call.
     """
 
     def __init__(
-        self, constraints: Constraints, effects: Effects, ask: Callable[[int, int, int], None]
+        self, constraints: Constraints, effects: Effects, ask: Callable[[int, int, int, str], None]
     ) -> None:
         self._constraints, self._program, self._effects, self._ask = (
             constraints,
@@ -140,7 +141,7 @@ class HandleEffects:
     def _direct(self, member: int, kind: int) -> int:
         """Returns the direct method handle of a member."""
         name = DIRECT_HANDLE if self._program.type_named(DIRECT_HANDLE) >= 0 else api.HANDLE
-        return self._filled_object("handle", member << 4 | kind, name, heap.HANDLE)
+        return self._filled_object("handle", heap.payload_of_handle(member, kind), name, heap.HANDLE)
 
     def _return_handle(self, row: rel.HandleObject) -> None:
         each, call = self._effects.sites[row.site]
@@ -195,6 +196,9 @@ class HandleEffects:
 
     def _access(self, invocation: Invocation, field: int, kind: int) -> None:
         constraints, program, call = self._constraints, self._program, invocation.call
+        if field < 0:
+            self._access_elements(invocation, kind)
+            return
         declaring, _, descriptor = program.name_of_field(field)
         static = kind in (api.GET_STATIC, api.PUT_STATIC)
         if static:
@@ -207,9 +211,28 @@ class HandleEffects:
                 self._effects.load(call, base, field, invocation.result)
             return
         type_ = class_of_descriptor(program, descriptor)
-        value = self._argument(invocation, 0 if static else 1, type_)
+        value = self._last_argument(invocation, 0 if static else 1, type_)
         if value >= 0:
             self._effects.store(call, value, field, base)
+
+    def _last_argument(self, invocation: Invocation, first: int, type_: int) -> int:
+        """Returns a pointer to the last argument from position `first` on as far as it is of `type_`, -1 if there is none.
+
+        That is what setters store, and what a handle stores that compares first, of a var handle.
+        """
+        return self._argument(
+            invocation, max(first, *invocation.arguments) if invocation.arguments else first, type_
+        )
+
+    def _access_elements(self, invocation: Invocation, kind: int) -> None:
+        constraints, call = self._constraints, invocation.call
+        array = self._argument(invocation, 0, self._program.type_named("[Ljava/lang/Object;"))
+        if array >= 0 and kind == api.PUT_FIELD:
+            value = self._last_argument(invocation, 1, self._program.type_named("java/lang/Object"))
+            if value >= 0:
+                constraints.add(schema.ArrayStore, call.method, call.offset, value, NONE, array)
+        elif array >= 0 <= invocation.result:
+            constraints.add(schema.ArrayLoad, call.method, call.offset, array, invocation.result)
 
     def _call(self, invocation: Invocation, method: int, kind: int) -> None:
         constraints, program, call = self._constraints, self._program, invocation.call
@@ -281,7 +304,7 @@ class HandleEffects:
             bound = shifted | ({0: made.bound[0]} if made.bound else {})
             number = self._number(Invocation(invocation.call, bound, NONE, invocation.result))
             for handle in made.handles:
-                self._ask(number, handle, made.call.method)
+                self._ask(number, handle, made.call.method, api.HANDLE)
             return
         number, call = self._inner_call(invocation), invocation.call
         _, _, anything, result = self.invocations[number]
@@ -289,7 +312,10 @@ class HandleEffects:
             self._assign(call, pointer, anything)
         self._mix(made.each.name, call, anything, invocation.result)
         for handle in (*made.handles, *([anything] if made.each.name in _INVOKERS else [])):
-            self._ask(number, handle, made.call.method)
+            self._ask(number, handle, made.call.method, api.HANDLE)
+        if made.each.name in _INVOKERS_OF_VARIABLES:
+            variables = self._effects.cast(call, anything, self._program.type_named(api.VAR_HANDLE))
+            self._ask(number, variables, made.call.method, api.VAR_HANDLE)
         self._assign(call, result, invocation.result)
 
     def _mix(self, name: str, call: SiteCall, anything: int, result: int) -> None:

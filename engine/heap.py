@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from cypher.schema import NONE, Int32
+
+_Payload = TypeVar("_Payload", int, Int32)
 
 # Kinds of object.
 (
@@ -30,6 +32,21 @@ from cypher.schema import NONE, Int32
 TRACKED = frozenset(
     {STRING, CLASS_OBJECT, METHOD_OBJECT, FIELD_OBJECT, UNKNOWN, CLASS_OF, HANDLE, MADE_HANDLE, METHOD_TYPE, TYPE_OBJECT}
 )  # fmt: skip
+
+
+def payload_of_handle(member: int, kind: int) -> int:
+    """Returns the payload of the direct handle of a member; `kind` is its reference kind."""
+    return member << 4 | kind
+
+
+def member_of_handle(payload: _Payload) -> _Payload:
+    """Returns the member of a direct handle."""
+    return payload >> 4
+
+
+def kind_of_handle(payload: _Payload) -> _Payload:
+    """Returns the reference kind of a direct handle."""
+    return payload & 15
 
 
 class Objects(NamedTuple):

@@ -111,13 +111,15 @@ MODELS: tuple[Model, ...] = (
         "handles made of others",
         "each may be called, with whatever was passed, bound or returned on the way",
         "java.lang.invoke.MethodHandles",
-        "HandleDropInsert HandleFilters HandleFold HandleGuard HandleCatch HandleLoops HandleConstantIdentity HandleProxies",
+        "HandleDropInsert HandleFilters HandleFold HandleGuard HandleCatch HandleLoops HandleConstantIdentity "
+        "HandleProxies SwitchPoints CallSites DynamicInvokers",
     ),
     Model(
         "var handles, Unsafe, atomic fields",
         "accesses of the fields that they were made for, or whose offset was asked for",
         "java.lang.invoke.VarHandle, java.util.concurrent.atomic, sun.misc.Unsafe",
-        "VarHandleField VarHandleStatic VarHandleArray VarHandleViews VarHandleExchange VarHandleTravels FieldUpdater AtomicReferences AtomicArray "
+        "VarHandleField VarHandleStatic VarHandleArray VarHandleViews VarHandleExchange VarHandleTravels "
+        "VarHandleAsHandle FieldUpdater AtomicReferences AtomicArray "
         "UnsafeFields UnsafeArrays UnsafeAllocate ConcurrentMapEntries ConcurrentQueues Futures ForkJoinTasks",
     ),
     Model(

@@ -38,13 +38,14 @@ class Openness:
     """Which reflective calls are open, and on what the others lean; `casts` says whether casts bound classes.
 
     `specified` names the operands for which a user has said what comes to them, by call; `answered` are the other calls
-    of which a user has said what they return.
+    of which a user has said what they return. `combined` are the operands of the combined handles that a call calls.
     """
 
     def __init__(
         self, rules: Rules, program: Program, sites: Mapping[int, tuple[Api, SiteCall]], specified: Mapping[int, Collection[str]],
-        answered: Collection[int], casts: bool,
+        answered: Collection[int], combined: Mapping[int, Collection[int]], casts: bool,
     ) -> None:  # fmt: skip
+        self._combined = combined
         self._rules, self._program, self._sites = rules, program, sites
         self._specified, self._answered = specified, answered
         # Pointers to what a call returned of which nothing is known, by the call; and the other way, by operands.
@@ -87,12 +88,9 @@ class Openness:
         """Returns the calls whose unknown objects come to operands that nothing settles, -1 for what none returned."""
         if site not in self._sites:
             return set()
-        return {
-            made
-            for name, pointer in operands(*self._sites[site]).items()
-            if not self.settles(site, name)
-            for made in self._made_by.get(pointer, ())
-        }
+        at = [each for name, each in operands(*self._sites[site]).items() if not self.settles(site, name)]
+        at += self._combined.get(site, ())
+        return {made for pointer in at for made in self._made_by.get(pointer, ())}
 
     def _bounded_sites(self) -> Iterator[int]:
         for site, (each, _) in self._sites.items():

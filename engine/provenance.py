@@ -40,7 +40,7 @@ from engine.gathered import ElementNames
 from engine.narrowing import Narrowing, Narrowings, Use
 from engine.reflection import api
 from engine.reflection.sources import COMPUTED, Source, sources_by_method
-from engine.result import RESOLVED, Derived, ReflectiveSite, Target
+from engine.result import PART, RESOLVED, Derived, ReflectiveSite, Target, target_of
 from engine.sets import Index
 from engine.sites import INITIALISATION
 from engine.ways import Ways
@@ -49,16 +49,18 @@ from engine.ways import Ways
 SUBJECTS = {
     api.GET_MEMBER: "class", api.LIST_MEMBERS: "class", api.CLASS_NEW: "class",
     api.CONSTRUCTOR_NEW: "constructor", api.INVOKE: "method", api.FIELD_GET: "field", api.FIELD_SET: "field",
+    api.FIND_HANDLE: "class", api.UNREFLECT: "member", api.CALL_HANDLE: "handle",
 }  # fmt: skip
 # The relation that holds the targets of a role, and the kind of object at the subject that leads to them.
 _RELATIONS = {
     api.FOR_NAME: "ClassObject", api.GET_MEMBER: "MethodObject", api.LIST_MEMBERS: "MethodObject",
     api.CLASS_NEW: "NewInstanceTarget", api.CONSTRUCTOR_NEW: "NewInstanceTarget", api.INVOKE: "ResolvedInvoke",
-    api.FIELD_GET: "ResolvedField", api.FIELD_SET: "ResolvedField",
+    api.FIELD_GET: "ResolvedField", api.FIELD_SET: "ResolvedField", api.FIND_HANDLE: "HandleObject",
+    api.UNREFLECT: "HandleObject", api.CALL_HANDLE: "HandleTarget",
 }  # fmt: skip
 _MEMBERS = {
     api.CONSTRUCTOR_NEW: heap.METHOD_OBJECT, api.INVOKE: heap.METHOD_OBJECT, api.FIELD_GET: heap.FIELD_OBJECT,
-    api.FIELD_SET: heap.FIELD_OBJECT,
+    api.FIELD_SET: heap.FIELD_OBJECT, api.UNREFLECT: heap.METHOD_OBJECT, api.CALL_HANDLE: heap.HANDLE,
 }  # fmt: skip
 # What has a name, as an operand, and what it is the object of.
 _BEARERS = {
@@ -66,6 +68,7 @@ _BEARERS = {
 }  # fmt: skip
 _TARGETS = {heap.CLASS_OBJECT: "type", heap.METHOD_OBJECT: "method", heap.FIELD_OBJECT: "field"}
 _METAOBJECTS = frozenset(_TARGETS)
+_HANDLES = frozenset({heap.HANDLE, heap.MADE_HANDLE})
 _CONSTANTS = frozenset({heap.STRING, heap.GENERIC})
 # Kinds of question, in the order in which they are asked.
 _ORDER = ("target", "unknown", "confined", "absent", "refused", "empty")
@@ -271,7 +274,7 @@ class Provenance:
         self, explained: ReflectiveSite, operand: str, pointer: int, objects: list[int], unknown: set[int]
     ) -> Iterator[Question]:
         kinds = self.flow.evidence.objects.kind
-        known = _METAOBJECTS | _CONSTANTS
+        known = _METAOBJECTS | _CONSTANTS | _HANDLES
         confined = [obj for obj in objects if obj in unknown and int(kinds[obj]) in known]
         if confined:
             yield Question(CONFINED, None, operand, pointer, confined[0], len(confined) - 1)
@@ -303,7 +306,7 @@ class Provenance:
         """Returns what explains a question about a site."""
         self._computing.clear()
         if question.target is not None:
-            relation = _relation(self._sites[site].role, question.target)
+            relation = self._relation(site, question.target)
             inference = self._inference(relation, site, question.target.id)
             return Answer(question, inference, calls=tuple(self._calls_for(site, question.target)))
         if question.kind == EMPTY:
@@ -314,7 +317,7 @@ class Provenance:
     def derivation(self, site: int, target: Target) -> Inference | None:
         """Returns the rule by which a site has a target, with its operands; None if the run doesn't say."""
         self._computing.clear()
-        return self._inference(_relation(self._sites[site].role, target), site, target.id)
+        return self._inference(self._relation(site, target), site, target.id)
 
     def arriving(self, site: int, limit: int | None = None) -> tuple[list[Premise], int]:
         """Returns the premises for the objects that a site's sources list.
@@ -374,6 +377,22 @@ class Provenance:
             return self._names.method(target.id).name
         return self._names.field(target.id).rpartition(".")[2]
 
+    def _relation(self, site: int, target: Target) -> str:
+        """Returns the relation that holds a target of a call."""
+        role = self._sites[site].role
+        finds = role in (api.GET_MEMBER, api.LIST_MEMBERS, api.UNREFLECT)
+        if finds and target.kind == "field" and ("FieldObject", site, target.id) in self._derived:
+            return "FieldObject"
+        return _RELATIONS[role]
+
+    def holds(self, derived: Derived) -> Target | None:
+        """Returns what a row holds, None unless that is a target."""
+        return target_of(derived, self._sites[derived.site].targets)
+
+    def _is_of_field(self, derived: Derived) -> bool:
+        held = self.holds(derived)
+        return held is not None and held.kind == "field"
+
     # --- inferences
     def _inference(self, relation: str, site: int, detail: int) -> Inference | None:
         """Returns how a rule came to a row, None if the run doesn't have it."""
@@ -425,19 +444,32 @@ class Provenance:
             if obj >= 0:
                 declaring = "" if explained.role in _MEMBERS else self._declaring(derived)
                 found.append(self._premise(SUBJECTS[explained.role], subject, obj, declaring))
+                if int(self.flow.evidence.objects.kind[obj]) == heap.MADE_HANDLE and found[0].because is None:
+                    found += self._combined(explained, derived)
             else:
                 found += self._direct(
                     SUBJECTS[explained.role], subject, self._wanted_subject(explained.role, derived)
                 )
         if name >= 0:
-            kind = {"ClassObject": "type", "FieldObject": "field"}.get(derived.relation, "method")
-            text = self._name_of(Target(kind, derived.detail))
+            held = self.holds(derived)
+            text = self._name_of(held) if held is not None else ""
             obj = self._named(name, text)
             if obj >= 0:
                 found.append(self._premise("name", name, obj))
             else:
                 found += self._direct("name", name, self._texts.get(text, NONE))
         return found
+
+    def _combined(self, explained: ReflectiveSite, derived: Derived) -> Iterator[Premise]:
+        """Yields the premise for a direct handle of which a combined one is made, if one leads to a target."""
+        objects = self.flow.evidence.objects
+        for name, pointer in explained.operands.items():
+            here = self.flow.sets.objects_of(pointer) if name.startswith(PART) else np.zeros(0, np.int32)
+            direct = here[objects.kind[here] == heap.HANDLE]
+            obj = _first(direct[heap.member_of_handle(objects.payload[direct]) == derived.detail])
+            if obj >= 0:
+                yield self._premise(_operand(explained.role, name), pointer, obj)
+                return
 
     # What the JDK's code is resolved with has no object of its own: see `engine.confined`.
     def _direct(self, operand: str, pointer: int, wanted: int) -> Iterator[Premise]:
@@ -507,7 +539,13 @@ class Provenance:
         objects = self.flow.evidence.objects
         kind = _MEMBERS.get(role, heap.CLASS_OBJECT)
         here = self.flow.sets.objects_of(pointer)
+        if role == api.UNREFLECT and self._is_of_field(derived):
+            kind = heap.FIELD_OBJECT
         candidates = here[objects.kind[here] == kind]
+        if role == api.CALL_HANDLE:
+            of_member = candidates[heap.member_of_handle(objects.payload[candidates]) == derived.detail]
+            combined = here[objects.kind[here] == heap.MADE_HANDLE]
+            return _first(np.concatenate((of_member, combined)))
         if role in _MEMBERS:
             return _first(candidates[objects.payload[candidates] == derived.detail])
         # The class itself, if there; otherwise one that inherits the member, of which the first stands for all.
@@ -531,7 +569,7 @@ class Provenance:
 
     def _declaring(self, derived: Derived) -> str:
         """Returns the internal name of the class that declares a target."""
-        if derived.relation == "FieldObject":
+        if self._is_of_field(derived):
             return self._names.field(derived.detail).rpartition(".")[0].replace(".", "/")
         return self._names.method(derived.detail).declaring
 
@@ -564,6 +602,12 @@ class Provenance:
         """Returns how the call at `site` came to return `obj`."""
         objects = self.flow.evidence.objects
         detail = int(objects.payload[obj])
+        if relation == "MadeHandle":
+            # (by a call that finds a handle and binds it)
+            rows = self._derived_at["HandleObject", site]
+            return self._inference("HandleObject", site, rows[0].detail) if rows else None
+        if relation == "HandleObject":
+            detail = heap.member_of_handle(detail)
         if relation in ("UnknownObject", "NewInstanceTarget"):
             rows = self._derived_at[relation, site]
             made = [
@@ -666,10 +710,7 @@ def _first(objects: Int32) -> int:
     return int(objects[0]) if objects.size else NONE
 
 
-def _relation(role: str, target: Target) -> str:
-    found = role in (api.GET_MEMBER, api.LIST_MEMBERS)
-    return "FieldObject" if found and target.kind == "field" else _RELATIONS[role]
-
-
 def _operand(role: str, operand: str) -> str:
+    if operand.startswith(PART):
+        return "combined handle"
     return SUBJECTS.get(role, operand) if operand == "subject" else operand

@@ -126,7 +126,12 @@ class Reflection:
         self.on_derived = self._effects.by_head | self.handles.by_head | library.by_head
         self.sites = self._effects.sites
         self.specified = Specified(constraints, self.rules, self.members, specification)
+        self.combined: dict[int, dict[int, None]] = defaultdict(
+            dict
+        )  # by call, the operands of combined handles
         self.derivations: list[Derivation] = []
+        # By relation and call, what it was derived that handles lead to.
+        self._told: dict[tuple[type, int], set[int]] = defaultdict(set)
         self._watched: set[int] = set()
         self._confined = constraints.confined
         # Operands that get what a site returns by direct flow.
@@ -265,8 +270,9 @@ class Reflection:
         """Returns which calls are open."""
         bounding = self._mode in modes.ASKING_CASTS
         return Openness(
-            self.rules, self._program, self.sites, self.specified.operands, self.specified.answered, bounding
-        )
+            self.rules, self._program, self.sites, self.specified.operands, self.specified.answered,
+            self.combined, bounding,
+        )  # fmt: skip
 
     def on_constants(self, facts: Facts) -> None:
         """Enters constant method handles, and the method objects that proxies pass on."""
@@ -454,8 +460,10 @@ class Reflection:
                 subject = self._bind(each, call)
             add({rel.LookupCall: [rel.LookupCall(site, each.kind, subject, named, type_)]})
         elif each.role == api.UNREFLECT:
-            kind = each.kind if each.sort == "handle" else NONE
-            add({rel.UnreflectCall: [rel.UnreflectCall(site, kind, subject)]})
+            kinds = [each.kind if each.sort == "handle" else NONE]
+            if each.owner == api.VAR_HANDLE:
+                kinds.append(api.PUT_FIELD)
+            add({rel.UnreflectCall: [rel.UnreflectCall(site, kind, subject) for kind in kinds]})
         elif each.role == api.CALL_HANDLE:
             # (the bootstrap methods that the JDK calls are those that call sites call, see `loader.dynamic`)
             if self._constraints.outermost(call.method) not in BOOTSTRAPPING:
@@ -488,10 +496,11 @@ class Reflection:
             for each in (*own, *program.parameter_types(method))
         ]
 
-    def _ask_handle(self, invocation: int, pointer: int, method: int) -> None:
-        """Asks which handles come to an operand of a combined handle that `method` made."""
+    def _ask_handle(self, invocation: int, pointer: int, method: int, type_: str) -> None:
+        """Asks which handles of a type come to an operand of a combined handle that `method` made."""
         at: Any = pointer
-        self._ask(pointer, method, api.HANDLE)
+        self._ask(pointer, method, type_)
+        self.combined[self.handles.site_of(invocation)][pointer] = None
         self.rules.add({rel.HandleCall: [rel.HandleCall(invocation, at)]})  # type: ignore[arg-type]
 
     def _enter_type(self, each: Api, call: SiteCall) -> None:
@@ -608,7 +617,8 @@ class Reflection:
         elif kind == heap.STRING:
             self._arrive(rel.StringAt, pointer, ((self._program.text(each),) for each in payloads))
         elif kind == heap.HANDLE:
-            self._arrive(rel.HandleAt, pointer, ((each >> 4, each & 15) for each in payloads))
+            handles = ((heap.member_of_handle(each), heap.kind_of_handle(each)) for each in payloads)
+            self._arrive(rel.HandleAt, pointer, handles)
         else:
             self._arrive(_AT[kind], pointer, zip(payloads, strict=True))
 
@@ -843,6 +853,18 @@ class Reflection:
         inside = self._confined.operands.get(pointer)
         return [row.made for row in self.rules.tables[rel.UnknownAt].where(pointer=pointer)] if inside else []
 
+    def _of_sites(self, head: type, rows: Sequence[Any]) -> Sequence[Any]:
+        """Returns rows as those of the program's sites; what several invocations by a site call stands once."""
+        if head not in (rel.HandleTarget, rel.MadeTarget):
+            return rows
+        found = []
+        for row in rows:
+            site, target = self.handles.site_of(row[0]), row[1]
+            if target not in self._told[head, site]:
+                self._told[head, site].add(target)
+                found.append((site, *row[1:]))
+        return found
+
     def derive(self) -> bool:
         """Runs the rules and does what they derive; returns whether they derived anything."""
         arrived, self._arrived = self._arrived, defaultdict(list)
@@ -854,8 +876,7 @@ class Reflection:
             if effect is not None:
                 for row in rows:
                     effect(row)
-                of_sites = [(self.handles.site_of(row[0]), *row[1:]) for row in rows]
-                self.derivations.append(Derivation(rule, of_sites))
+                self.derivations.append(Derivation(rule, self._of_sites(rule.head, rows)))
             if rule.head in _FOUND:
                 for row in rows:
                     if row[0] in self._dependents:

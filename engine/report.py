@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from engine.reflection import relations as rel
 from engine.reflection.actions import default_constructor, may_access, may_use, takes
 from engine.reflection.api import Api
 from engine.reflective import Reflection
-from engine.result import PARTIAL, RESOLVED, UNRESOLVED, NameSource, ReflectiveSite, Target
+from engine.result import PART, PARTIAL, RESOLVED, UNRESOLVED, NameSource, ReflectiveSite, Target
 
 # Which derived relation holds the targets of a role, and of what kind they are.
 TARGETS: dict[str, tuple[type, str, str]] = {
@@ -32,9 +33,14 @@ TARGETS: dict[str, tuple[type, str, str]] = {
     api.INVOKE: (rel.ResolvedInvoke, "method", "method"),
     api.FIELD_GET: (rel.ResolvedField, "field", "field"),
     api.FIELD_SET: (rel.ResolvedField, "field", "field"),
+    # (of handles, the kind says whether the member is a field)
+    api.FIND_HANDLE: (rel.HandleObject, "member", ""),
+    api.UNREFLECT: (rel.HandleObject, "member", ""),
+    api.CALL_HANDLE: (rel.HandleTarget, "member", ""),
 }
 ABSENT_REASONS = {
     api.FOR_NAME: "class-absent", api.GET_MEMBER: "member-absent", api.LIST_MEMBERS: "member-absent",
+    api.FIND_HANDLE: "member-absent",
 }  # fmt: skip
 UNKNOWN_REASONS = {
     api.FOR_NAME: "unknown-name",
@@ -44,7 +50,10 @@ UNKNOWN_REASONS = {
     api.INVOKE: "unknown-method",
     api.FIELD_GET: "unknown-field",
     api.FIELD_SET: "unknown-field",
+    api.UNREFLECT: "unknown-member",
+    api.CALL_HANDLE: "unknown-handle",
 }
+_FINDING = (api.GET_MEMBER, api.FIND_HANDLE)
 
 # Which relation holds the calls of a role that acts on what others found.
 _CALLS: dict[str, Any] = {
@@ -55,9 +64,10 @@ _CALLS: dict[str, Any] = {
 # Kinds of object at an operand that leave nothing unknown.
 KNOWN = frozenset({
     NONE, heap.STRING, heap.CLASS_OBJECT, heap.METHOD_OBJECT, heap.FIELD_OBJECT, heap.TYPE_OBJECT, heap.GENERIC,
+    heap.HANDLE, heap.MADE_HANDLE,
 })  # fmt: skip
-# How many unknown objects of an operand are listed.
-MOST_UNKNOWN = 20
+# How many unknown objects of an operand are listed, and how many operands of the combined handles that a call calls.
+MOST_UNKNOWN, MOST_PARTS = 20, 20
 TOO_MANY = f"one of more than {LISTED_IN_ALL} classes"
 
 
@@ -69,8 +79,10 @@ def report(
     `number` gives the id of an object in results.
     """
     targets, openness = _targets(reflection), reflection.openness()
+    # (combined handles have operands in common)
+    sources_of = cache(lambda pointer: _sources(constraints, reflection, pointer, openness, number))
     return tuple(
-        _report_site(constraints, reflection, site, each, call, targets, openness, number)
+        _report_site(constraints, reflection, site, each, call, targets, openness, sources_of)
         for site, (each, call) in sorted(reflection.sites.items())
         if each.role in TARGETS
     )
@@ -80,14 +92,33 @@ def _targets(reflection: Reflection) -> dict[tuple[type, int], list[Target]]:
     found: dict[tuple[type, int], list[Target]] = defaultdict(list)
     # Roles share relations, and a table has each row once.
     for relation, column, kind in dict.fromkeys((*TARGETS.values(), (rel.FieldObject, "field", "field"))):
+        if not kind:
+            found.update(_of_handles(reflection, relation))
+            continue
         for row in reflection.rules.tables[relation]:
             found[relation, row.site].append(Target(kind, int(getattr(row, column))))
     return found
 
 
+def _of_handles(reflection: Reflection, relation: Any) -> Iterator[tuple[tuple[type, int], list[Target]]]:
+    """Yields the targets of the calls that find or call handles. One call may call many on behalf of another."""
+    members: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    for site, rows in reflection.rules.tables[relation].by("site").items():
+        members[reflection.handles.site_of(site)].update(
+            (row.kind <= api.PUT_STATIC, row.member) for row in rows
+        )
+    for site, of_site in members.items():
+        listed = sorted(of_site)
+        yield (
+            (relation, site),
+            [Target("field" if is_field else "method", member) for is_field, member in listed],
+        )
+
+
 def _report_site(
     constraints: Constraints, reflection: Reflection, site: int, each: Api, call: SiteCall,
-    targets: dict[tuple[type, int], list[Target]], openness: Openness, number: Callable[[int], int],
+    targets: dict[tuple[type, int], list[Target]], openness: Openness,
+    sources_of: Callable[[int], tuple[list[NameSource], bool]],
 ) -> ReflectiveSite:  # fmt: skip
     relation = rel.FieldObject if each.sort == "field" else TARGETS[each.role][0]
     found = tuple(targets.get((relation, site), ()))
@@ -95,17 +126,25 @@ def _report_site(
     status, reason = RESOLVED, ""
     sources: list[NameSource] = []
     assumes: tuple[str, ...] = ()
-    if not reflection.follows(each.role):
+    if not reflection.counts(each):
         status, reason = UNRESOLVED, "mode-ignores-reflection"
-    elif reflection.is_local and not reflection.is_within_method(site):
+    elif reflection.is_local and not (each.always or reflection.is_within_method(site)):
         status, reason = UNRESOLVED, "not-local"
     else:
         unknown = []
         for operand, pointer in pointers.items():
-            at, is_open = _sources(constraints, reflection, pointer, openness, number)
+            at, is_open = sources_of(pointer)
             sources += at
             if is_open and not openness.settles(site, operand):
                 unknown.append(operand)
+        # (the open ones first)
+        parts = sorted(reflection.combined.get(site, ()), key=lambda part: not sources_of(part)[1])
+        if parts and sources_of(parts[0])[1]:
+            unknown.append(PART)
+        pointers |= {f"{PART}{number}": part for number, part in enumerate(parts[:MOST_PARTS], 1)}
+        sources = list(
+            dict.fromkeys((*sources, *(each for part in parts[:MOST_PARTS] for each in sources_of(part)[0])))
+        )
         reason = _reason(constraints, reflection, site, each, call, unknown, bool(found))
         if unknown:
             status = PARTIAL if found else UNRESOLVED
@@ -117,6 +156,8 @@ def _report_site(
 
 def _refusal(program: Program, reflection: Reflection, site: int, each: Api, call: SiteCall) -> str:
     """Returns why a call acts on none of the classes or members that come to it."""
+    if each.role not in _CALLS:
+        return "nothing-to-act-on"
     tables, members, at = reflection.rules.tables, reflection.members, call.argument(each.subject)
     (row,) = tables[_CALLS[each.role]].where(site=site)
     if each.role in (api.FIELD_GET, api.FIELD_SET):
@@ -189,7 +230,7 @@ def _reason(
 ) -> str:  # fmt: skip
     """Returns why a site has no target, or not all; `unknown` are the operands of which that is not known."""
     if unknown:
-        if each.role != api.GET_MEMBER:
+        if each.role not in _FINDING:
             return UNKNOWN_REASONS[each.role]
         return "unknown-name" if "name" in unknown else "unknown-class"
     if found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from engine.sites import Sites
 from engine.solver import PointsToRows, Statistics
 
 RESOLVED, PARTIAL, UNRESOLVED = "resolved", "partial", "unresolved"
+# How the operands are called, with a number each, of the combined handles that a call of a handle calls.
+PART = "part "
 
 
 class Target(NamedTuple):
@@ -65,6 +68,22 @@ class Derived(NamedTuple):
     relation: str
     site: int
     detail: int
+
+
+# The relations that hold targets: of what kind these are, "" if of handles, that lead to methods and fields alike.
+KINDS = {
+    "ClassObject": "type", "MethodObject": "method", "NewInstanceTarget": "method", "ResolvedInvoke": "method",
+    "FieldObject": "field", "ResolvedField": "field", "HandleObject": "", "HandleTarget": "",
+}  # fmt: skip
+
+
+def target_of(derived: Derived, targets: Collection[Target]) -> Target | None:
+    """Returns what a row holds, None unless that is a target; `targets` are those of its site."""
+    kind = KINDS.get(derived.relation)
+    if kind == "":
+        method = Target("method", derived.detail)
+        kind = "method" if method in targets else "field"
+    return Target(kind, derived.detail) if kind else None
 
 
 @dataclass(frozen=True)

@@ -17,17 +17,22 @@ from engine.openness import NAME, SUBJECT
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import Api
+from engine.reflection.handles import kinds_of_handles
 from engine.reflection.names import Members, class_named
+from engine.result import Target
 from engine.rules import Late, Rules
 from engine.specification import Specification
 
-_NAMED = (api.FOR_NAME, api.GET_MEMBER)
+_FINDING = (api.GET_MEMBER, api.FIND_HANDLE)
+_NAMED = (api.FOR_NAME, *_FINDING)
 _CALLS: dict[str, Any] = {
     api.CLASS_NEW: rel.NewInstanceCall,
     api.LIST_MEMBERS: rel.ListMembers,
     api.CONSTRUCTOR_NEW: rel.ConstructorCall,
     api.INVOKE: rel.InvokeCall,
 }
+# What else acts on members.
+_ACTING = (api.FIELD_GET, api.FIELD_SET, api.UNREFLECT, api.CALL_HANDLE)
 
 
 class Specified:
@@ -50,13 +55,17 @@ class Specified:
     def enter(self, each: Api, call: SiteCall) -> None:
         """Takes what is specified for a reflective call."""
         texts = self._specification.at(call.method, call.offset) if self._offsets.size else None
-        if texts is None or each.role not in (*_CALLS, *_NAMED, api.FIELD_GET, api.FIELD_SET):
+        if texts is None or each.role not in (*_CALLS, *_NAMED, *_ACTING) or not self._names_operand(each):
             return
-        plain = each.role == api.FOR_NAME or (each.role == api.GET_MEMBER and each.named >= 0)
-        whole = [text for text in texts if each.role == api.GET_MEMBER and "." in text]
+        plain = each.role in _NAMED and each.named >= 0
+        whole = [text for text in texts if each.role in _FINDING and "." in text]
         settled = {NAME} if plain else {SUBJECT}
         self.operands[call.site] = frozenset(settled | ({NAME, SUBJECT} if whole or not texts else set()))
         self.names.add(self._rows_of(each, call, texts))
+
+    def _names_operand(self, each: Api) -> bool:
+        """Returns whether a name can stand for an operand: `Lookup.bind` takes an object in place of a class."""
+        return each.role != api.FIND_HANDLE or each.subject >= 0
 
     def _rows_of(self, each: Api, call: SiteCall, texts: Sequence[str]) -> Iterator[Any]:
         for text in texts:
@@ -66,9 +75,9 @@ class Specified:
 
     def _names_something(self, each: Api, text: str) -> bool:
         """Returns whether a name that is specified at a call is that of a class or member in the program."""
-        if each.role in (api.INVOKE, api.FIELD_GET, api.FIELD_SET):
-            return any(True for _ in self._members(text, fields=each.role != api.INVOKE))
-        owner = text.rpartition(".")[0] if each.role == api.GET_MEMBER and each.named >= 0 else text
+        if each.role in (api.INVOKE, *_ACTING):
+            return any(True for _ in self._members(each, text))
+        owner = text.rpartition(".")[0] if each.role in _FINDING and each.named >= 0 else text
         type_ = class_named(self._program, owner)
         return not owner or (type_ >= 0 and not self._program.flags_of_type(type_) & PHANTOM)
 
@@ -96,34 +105,62 @@ class Specified:
         elif each.role == api.CLASS_NEW:
             yield rel.NewInstanceCall(site, operand, 1)
             yield from self._class_at(operand, text)
+        elif each.role == api.FIND_HANDLE:
+            yield from self._lookup(each, call, operand, text)
+        elif each.role == api.UNREFLECT:
+            yield rel.UnreflectCall(site, each.kind if each.sort == "handle" else NONE, operand)
+        elif each.role == api.CALL_HANDLE:
+            yield rel.HandleCall(site, operand)
         elif each.role in _CALLS:
             yield _CALLS[each.role](site, operand, 1, NONE)
-            member = text if each.role == api.INVOKE else f"{text}.<init>"
-            yield from self._members_at(operand, member, fields=False)
         else:
             yield rel.FieldCall(site, operand, int(each.role == api.FIELD_SET), 1)
-            yield from self._members_at(operand, text, fields=True)
+        for found in self._members(each, text):
+            yield from self._at(each, operand, found)
+
+    def _lookup(self, each: Api, call: SiteCall, operand: Any, text: str) -> Iterator[Any]:
+        """Yields a lookup of a handle once more."""
+        site: Any = call.site
+        is_constructor = each.kind == api.NEW
+        owner, _, name = (text, "", "") if is_constructor else text.rpartition(".")
+        subject: Any = self._constraints.fresh() if owner else call.argument(each.subject)
+        type_: Any = call.argument(2 if is_constructor else 3) if each.kind > api.PUT_STATIC else NONE
+        yield rel.LookupCall(site, each.kind, subject, NONE if is_constructor else operand, type_)  # type: ignore[arg-type]
+        yield from self._class_at(subject, owner)
+        if name:
+            yield rel.StringAt(operand, name)
+
+    def _at(self, each: Api, operand: Any, found: Target) -> Iterator[Any]:
+        """Yields what is at an operand where a member is specified."""
+        member: Any = found.id
+        if each.role == api.CALL_HANDLE:
+            for kind in kinds_of_handles(self._program, found.kind, found.id):
+                yield rel.HandleAt(operand, member, kind)
+        else:
+            yield rel.FieldAt(operand, member) if found.kind == "field" else rel.MethodAt(operand, member)
 
     def _class_at(self, operand: Any, text: str) -> Iterator[rel.ClassAt]:
         type_: Any = class_named(self._program, text)
         if type_ >= 0:
             yield rel.ClassAt(operand, type_)
 
-    def _members_at(self, operand: Any, text: str, *, fields: bool) -> Iterator[Any]:
-        at: Any = rel.FieldAt if fields else rel.MethodAt
-        for member in self._members(text, fields=fields):
-            yield at(operand, member)
-
-    def _members(self, text: str, *, fields: bool) -> Iterator[int]:
-        """Yields the members `a.b.C.name`, which the class may inherit; constructors are its own."""
-        owner, _, name = text.rpartition(".")
-        type_ = class_named(self._program, owner)
+    def _members(self, each: Api, text: str) -> Iterator[Target]:
+        """Yields the members `a.b.C.name`, which the class may inherit, on which a call acts; constructors are its own."""
+        if each.role not in (api.CONSTRUCTOR_NEW, api.INVOKE, *_ACTING):
+            return
+        of_class = each.role == api.CONSTRUCTOR_NEW or each.name == "unreflectConstructor"
+        owner, _, name = (text, "", "<init>") if of_class else text.rpartition(".")
+        type_, members = class_named(self._program, owner), self._members_of
         if name == "<init>":
-            yield from self._members_of.constructors(type_, declared=True)
-        elif fields:
-            yield from self._members_of.inherited_fields(type_, (name,))
-        else:
-            yield from self._members_of.inherited_methods(type_, (name,))
+            yield from (Target("method", method) for method in members.constructors(type_, declared=True))
+            return
+        if each.role not in (api.FIELD_GET, api.FIELD_SET) and each.kind not in (
+            api.GET_FIELD,
+            api.PUT_FIELD,
+        ):
+            yield from (Target("method", method) for method in members.inherited_methods(type_, (name,)))
+        if each.role != api.INVOKE:
+            yield from (Target("field", field) for field in members.inherited_fields(type_, (name,)))
 
     def answer(self, facts: Facts, reflective: Collection[int]) -> Iterator[int]:
         """Has calls of a batch that are not reflective return the texts that are specified for them; yields these.

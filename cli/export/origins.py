@@ -14,13 +14,8 @@ from cli.text import short_name, shown
 from cypher.schema import NONE
 from engine.chains import RULE
 from engine.provenance import TARGET, Premise, Provenance, Question
-from engine.result import Derived, Result, Target
+from engine.result import Derived, Result, target_of
 
-# What a target is, by the relation that holds it.
-_TARGETS = {
-    "ClassObject": "type", "MethodObject": "method", "NewInstanceTarget": "method", "ResolvedInvoke": "method",
-    "FieldObject": "field", "ResolvedField": "field",
-}  # fmt: skip
 # The most targets of a call of which each is told where its name comes from: ways to one to which many names come are
 # long, and finding them takes long.
 _TOLD = 12
@@ -74,9 +69,8 @@ class Origins:
         return f"{self.call(derived.site)} [{derived.rule}]" + (f": {sources}" if sources else "")
 
     def _sources(self, derived: Derived) -> Iterator[str]:
-        kind = _TARGETS.get(derived.relation)
-        target = Target(kind, derived.detail) if kind else None
         found = self._targets.get(derived.site, frozenset())
+        target = target_of(derived, found)
         if target is None or target not in found:
             return
         if len(found) > _TOLD:

@@ -11,6 +11,7 @@ from cli.graph.names import ElementNames
 from cli.summary import causing_sites
 from cypher import schema
 from cypher.schema import NONE, Int32
+from engine.result import target_of
 from engine.sites import BYTECODE, ORIGINS, REFLECTION
 
 _SITE_KINDS = ("static", "special", "virtual")
@@ -159,15 +160,14 @@ class Calls:
         )  # fmt: skip
         sites = np.array([each.site for each in derived], np.int32)
         self._tables.add_edges("Derivation-DERIVED_AT-CallSite", ids, sites)
-        for label, relations in (
-            ("Class", {"ClassObject"}), ("Field", {"FieldObject", "ResolvedField"}),
-            ("Method", {"MethodObject", "NewInstanceTarget", "ResolvedInvoke"}),
-        ):  # fmt: skip
-            # (primitive types have no nodes)
+        targets = {each.site: frozenset(each.targets) for each in result.reflective}
+        held = [target_of(each, targets.get(each.site, ())) for each in derived]
+        for kind, label in _TARGETS.items():
+            # (primitive types and elements of arrays have no nodes)
             rows = [
-                (row, each.detail)
-                for row, each in enumerate(derived)
-                if each.relation in relations and each.detail >= 0
+                (row, target.id)
+                for row, target in enumerate(held)
+                if target is not None and target.kind == kind and target.id >= 0
             ]
             self._tables.add_edges(f"Derivation-DERIVES-{label}", *columns_of(rows))
 

@@ -328,6 +328,8 @@ API: tuple[Api, ...] = (
             ("unreflectSetter", f"(L{FIELD};){_HANDLE}", PUT_FIELD),
         )
     ),
+    # (a handle of any access mode may read and write)
+    Api(VAR_HANDLE, "toMethodHandle", "", UNREFLECT, 0, sort="handle", returns=HANDLE, always=True, kind=GET_FIELD),
     *(Api(HANDLE, name, "", SAME_HANDLE, 0, always=True) for name in ("asType", "asFixedArity")),
     *(Api(HANDLE, name, "", MAKE_HANDLE, returns=HANDLE, always=True)
       for name in ("bindTo", "asSpreader", "asCollector", "asVarargsCollector", "withVarargs")),
@@ -336,7 +338,9 @@ API: tuple[Api, ...] = (
                    "countedLoop", "doWhileLoop", "dropArguments", "dropArgumentsToMatch", "dropReturn",
                    "explicitCastArguments", "exactInvoker", "filterArguments", "filterReturnValue", "foldArguments",
                    "guardWithTest", "identity", "insertArguments", "invoker", "iteratedLoop", "loop",
-                   "permuteArguments", "spreadInvoker", "throwException", "tryFinally", "whileLoop")),
+                   "permuteArguments", "spreadInvoker", "tableSwitch", "throwException", "tryFinally", "whileLoop",
+                   "varHandleExactInvoker", "varHandleInvoker", "zero", "empty")),
+    Api("java/lang/invoke/SwitchPoint", "guardWithTest", "", MAKE_HANDLE, returns=HANDLE, always=True),
     *(Api(HANDLE, name, "", CALL_HANDLE, 0, always=True) for name in ("invoke", "invokeExact")),
     Api(HANDLE, "invokeWithArguments", f"([{_OBJECT}){_OBJECT}", CALL_HANDLE, 0, arguments=1, always=True),
 )  # fmt: skip

@@ -183,12 +183,12 @@ def unreflect_field(
     """Turns field objects into handles.
 
     handleObject(i, f) :- calls(i, "Lookup.unreflectGetter"), actual(i, 1, v), points-to(v, h), fieldObject(h, f).
-                          Likewise `unreflectSetter`.
+                          Likewise `unreflectSetter`, and of a var handle `VarHandle.toMethodHandle`.
     """
     for site, field in joined(sites, fields, receiver="pointer"):
         if site.kind in _OF_FIELDS:
-            static = program.flags_of_field(field.field) & ACC_STATIC
-            yield HandleObject(site.site, field.field, site.kind + bool(static))  # type: ignore[arg-type]
+            kind = site.kind + _is_static(program, field.field)
+            yield HandleObject(site.site, field.field, kind)  # type: ignore[arg-type]
 
 
 @rule("unreflectVarHandle", JAVA)
@@ -236,6 +236,17 @@ def made_handle(sites: Table[MakeCall]) -> Iterator[MadeHandle]:
         yield MadeHandle(site.site, site.site)
 
 
+def kinds_of_handles(program: Program, kind: str, member: int) -> tuple[int, ...]:
+    """Returns the reference kinds of the handles of a member, a `method` or `field`, whichever is meant."""
+    if kind == "field":
+        return tuple(each + _is_static(program, member) for each in (GET_FIELD, PUT_FIELD))
+    return (NEW if program.name_of_method(member)[1] == "<init>" else _kind_of(program, member),)
+
+
+def _is_static(program: Program, field: int) -> bool:
+    return field != ELEMENTS and bool(program.flags_of_field(field) & ACC_STATIC)
+
+
 def _kind_of(program: Program, method: int) -> int:
     return CALL_STATIC if program.flags_of_method(method) & ACC_STATIC else CALL_VIRTUAL
 
@@ -268,6 +279,20 @@ def handle_target(calls: Table[HandleCall], handles: Table[HandleAt]) -> Iterato
             found.update(at[pointer])
         for member, kind in found:
             yield HandleTarget(site, member, kind)
+
+
+@rule("variableTarget", JAVA)
+def variable_target(
+    calls: Table[HandleCall], fields: Table[FieldAt], program: Program
+) -> Iterator[HandleTarget]:
+    """Finds the variables that invokers of var handles access: any access mode may read and write.
+
+    handleTarget(i, f) :- calls(i, "MethodHandle.invokeExact"), actual(i, 0, v), points-to(v, h),
+                          madeBy(h, "MethodHandles.varHandleInvoker"), actual(i, _, w), points-to(w, o), fieldObject(o, f).
+    """
+    for call, found in joined(calls, fields, receiver="pointer"):
+        for kind in kinds_of_handles(program, "field", found.field):
+            yield HandleTarget(call.site, found.field, kind)  # type: ignore[arg-type]
 
 
 @rule("madeTarget", JAVA)

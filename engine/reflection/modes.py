@@ -9,7 +9,7 @@ RULES: tuple[Rule, ...] = tuple(rules_of(entries, generics, members, actions, ca
 
 # What a JVM does in every mode: fields are accessed by var handles and offsets, constant method handles are called.
 _JAVA = (
-    "fieldObject", "load, store", "offsetField", "memoryAccess", "P-GetMtd", "arrayVarHandle", "handleTarget",
+    "fieldObject", "load, store", "offsetField", "memoryAccess", "P-GetMtd", "arrayVarHandle", "unreflectField", "handleTarget", "variableTarget",
     "madeHandle", "madeTarget", "serviceProvider", "annotationObject", "parameterClass", "unknownParameter", "proxyInterface",
     "enumConstants", "bundleClass", "allocateInstance",
 )  # fmt: skip
@@ -19,7 +19,7 @@ _POINTS_TO = (
     "genericOfClass", "genericOfMethod", "genericOfField", "partOfType", "classOfType",
     "unknownRelated", "newArray", "unknownArray", "memberCandidate", "constructorTypes", "methodObject",
     "listedMethods", "executable", "listedFields", "unknownListed", "ensureInitialized", "newInstanceTargets.1", "newInstanceTargets.2", "resolvedInvoke",
-    "handleCandidate", "handleObject", "P-Lookup", "unreflect", "unreflectField", "unreflectVarHandle", "P-Unreflect",
+    "handleCandidate", "handleObject", "P-Lookup", "unreflect", "unreflectVarHandle", "P-Unreflect",
     "methodType", "nameOfClass", "nameOfMethod", "nameOfField", "unknownName", "namelessClass",
 )  # fmt: skip
 _CASTS = (*_POINTS_TO, "classObjects.casts.1", "classObjects.casts.2", "classObjects.casts.listed")
