@@ -122,8 +122,8 @@ class Analysis:
 
         constraints.on_field = on_field
 
-    def _on_sites(self, facts: Facts, first: int) -> Int32:
-        cut = (self._models.on_sites(facts, first), self._reflection.on_sites(facts))
+    def _on_sites(self, facts: Facts) -> Int32:
+        cut = (self._models.on_sites(facts), self._reflection.on_sites(facts))
         found: Int32 = np.concatenate(cut).astype(np.int32)
         return found
 

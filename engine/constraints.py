@@ -88,7 +88,7 @@ class IdMap:
 class Constraints:
     """Enters facts into a solver, and keeps what provenance needs of them.
 
-    `on_sites(facts of one batch, first site)` is called before sites are entered and returns the sites whose
+    `on_sites(facts of one batch)` is called before sites are entered and returns the sites whose
     results a model supplies; `opaque(callees)` says which methods the rules stand for, so that no tracked object
     goes into their bodies; `on_field(field, pointer)` when a static field gets its pointer; `on_handlers(catch)` returns the
     rows of what handlers catch; `on_constants(facts)` enters constant method handles and method objects; `on_rows(types, methods)` when the program has named some, and
@@ -108,7 +108,10 @@ class Constraints:
         self.batches: list[Facts] = []
         self._class_objects: dict[int, int] = {}
         self.static_fields = IdMap()
-        self.on_sites: Callable[[Facts, int], Int32] = lambda *_: np.empty(0, np.int32)
+        self.reflected: set[int] = (
+            set()
+        )  # of the calls that wait, those of the reflective API that are made by reflection
+        self.on_sites: Callable[[Facts], Int32] = lambda _: np.empty(0, np.int32)
         self.opaque: Callable[[Int32], NDArray[np.bool_]] = lambda callees: np.zeros(callees.size, bool)
         self.on_field: Callable[[int, int], None] = lambda *_: None
         self.on_handlers: Callable[[Rows], Rows] = lambda catch: catch
@@ -467,8 +470,12 @@ class Constraints:
             callee=invoke.callee, signature=invoke.signature, result=results, thrown=invoke.thrown,
             origin=origin, cause=cause,
         )  # fmt: skip
-        if isinstance(origin, int):
-            modelled = self.on_sites(facts, first)
+        explained = (
+            np.ones(number, np.bool_) if isinstance(origin, int) else self._take_reflective(invoke.site)
+        )
+        if explained.any():
+            own = facts if explained.all() else {**facts, schema.Invoke: invoke.take(explained)}
+            modelled = self.on_sites(own)
             results[modelled - first] = NONE
             self.sites.cut(modelled)
         local = arguments.site - first
@@ -482,6 +489,14 @@ class Constraints:
             invoke.kind, np.where(invoke.kind == VIRTUAL, invoke.signature, invoke.callee), receivers, results,
             invoke.thrown, at, arguments.position[others], variables[others],
         )  # fmt: skip
+
+    def _take_reflective(self, sites: Int32) -> NDArray[np.bool_]:
+        """Returns which sites of a batch are reflective calls that are made by reflection."""
+        if not self.reflected:
+            return np.zeros(sites.size, np.bool_)
+        found = np.isin(sites, list(self.reflected))
+        self.reflected.difference_update(sites[found].tolist())
+        return found
 
     def _screened(self, variables: Int32, opaque: NDArray[np.bool_]) -> Int32:
         """Returns pointers that get all but the tracked objects of `variables`, where they are `opaque`."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from cypher import schema
-from cypher.program import ABSTRACT, ACC_STATIC, JDK, PRIVATE
+from cypher.program import ABSTRACT, ACC_STATIC, FINAL, JDK, PRIVATE, Program
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL
 from engine import heap
 from engine.constraints import CLASS, FINALIZABLE, STANDING_ARRAYS, Constraints
@@ -26,6 +26,26 @@ _CLASS = f"L{CLASS};"
 # The classes of the objects of a class of methods, or of constructors.
 _EXECUTABLES = {api.METHOD: (api.METHOD,), api.EXECUTABLE: (api.METHOD, api.CONSTRUCTOR)}
 INVOCATION_TARGET = "java/lang/reflect/InvocationTargetException"
+
+
+class _Reflected(NamedTuple):
+    """What a reflective call calls (see `Effects.call`)."""
+
+    call: SiteCall
+    kind: int
+    receiver: int
+    arguments: Sequence[tuple[int, int]]
+    result: int
+    thrown: int
+
+
+def is_called_itself(program: Program, method: int) -> bool:
+    """Returns whether a call of an instance method runs this method, and none that overrides it."""
+    declaring = program.name_of_method(method)[0]
+    flags = program.flags_of_method(method)
+    return not flags & ABSTRACT and bool(
+        (flags | program.flags_of_type(declaring)) & FINAL or flags & PRIVATE
+    )
 
 
 class Effects:
@@ -50,6 +70,14 @@ class Effects:
         self._lists: dict[int, int] = {}
         self._unknown_classes: dict[str, int] = {}  # by descriptor, the pointer to what it describes
         self._copies: dict[int, int] = {}  # by class of member objects, the pointer to them all
+        self.is_reflective: Callable[[int], bool] = lambda _: (
+            False
+        )  # whether a method is of the reflective API
+        # Calls of the reflective API by reflection: each by the call on whose behalf it is made, and by that and its method.
+        self._caused: dict[int, int] = {}
+        self._reflected: dict[tuple[int, int], SiteCall] = {}
+        self._followed: set[int] = set()  # the methods of the reflective API of which that is so
+        self._not_followed: dict[int, list[_Reflected]] = defaultdict(list)  # calls of others
         self.by_head: dict[type, Callable[[Any], None]] = {
             rel.ClassObject: self._return_class,
             rel.InitialisedBy: self._initialise,
@@ -343,17 +371,66 @@ class Effects:
         if flags & ACC_STATIC:
             constraints.initialise([declaring], call.method, call.offset, row.site)
             arguments = self._arguments(each, call, row.method, 0)
-            constraints.call(row.site, STATIC, row.method, NONE, arguments, result, thrown, REFLECTION)
+            self.call(call, STATIC, row.method, NONE, arguments, result, thrown)
             return
         receiver = self.cast(call, call.argument(each.target), declaring)
         if receiver < 0:
             return
         arguments = self._arguments(each, call, row.method, 1)
-        if (flags & PRIVATE or each.sort == "special") and not flags & ABSTRACT:
-            constraints.call(row.site, SPECIAL, row.method, receiver, arguments, result, thrown, REFLECTION)
+        if is_called_itself(program, row.method) or (each.sort == "special" and not flags & ABSTRACT):
+            self.call(call, SPECIAL, row.method, receiver, arguments, result, thrown)
         else:
             signature = program.signature_of(row.method)
             constraints.call(row.site, VIRTUAL, signature, receiver, arguments, result, thrown, REFLECTION)
+
+    def call(
+        self, call: SiteCall, kind: int, method: int, receiver: int, arguments: Sequence[tuple[int, int]], result: int,
+        thrown: int,
+    ) -> None:  # fmt: skip
+        """Calls a method on behalf of a reflective call; a call of the reflective API is one itself, of the same instruction.
+
+        There is one for each of its methods: what it calls by reflection in its turn may be itself. Methods of the API
+        that nobody is known to mean (see `follow`) are called like others: where all methods of all objects may be called,
+        these are among them.
+        """
+        constraints = self._constraints
+        if call.site < 0 or not self.is_reflective(method):
+            constraints.call(call.site, kind, method, receiver, arguments, result, thrown, REFLECTION)
+            return
+        if method not in self._followed:
+            constraints.call(call.site, kind, method, receiver, arguments, result, thrown, REFLECTION)
+            self._not_followed[method].append(_Reflected(call, kind, receiver, arguments, result, thrown))
+            return
+        cause = self._caused.get(call.site, call.site)
+        known = self._reflected.get((cause, method))
+        if known is None:
+            first = 0 if self._program.flags_of_method(method) & ACC_STATIC else 1
+            types = enumerate(self._program.parameter_types(method), first)
+            positions = [*range(first), *(position for position, type_ in types if type_ >= 0)]
+            made = {position: constraints.fresh() for position in positions}
+            returned, failed = constraints.fresh(), constraints.fresh()
+            own = made[0] if first else NONE
+            others = list(made.items())[first:]
+            site = constraints.call(cause, kind, method, own, others, returned, failed, REFLECTION)
+            constraints.reflected.add(site)
+            known = SiteCall(site, call.method, call.offset, made, returned, failed)
+            self._caused[site], self._reflected[cause, method] = cause, known
+        flows = [(pointer, known.argument(position)) for position, pointer in arguments]
+        if 0 in known.arguments and receiver >= 0:
+            flows.append((receiver, known.argument(0)))
+        flows += [(known.result, result), (known.thrown, thrown)]
+        for source, target in flows:
+            if source >= 0 <= target:
+                constraints.add(schema.Assign, call.method, call.offset, source, target)
+
+    def follow(self, method: int) -> None:
+        """Has calls of a method of the reflective API be reflective ones, where they are made by reflection."""
+        if method not in self._followed:
+            self._followed.add(method)
+            for each in self._not_followed.pop(method, ()):
+                self.call(
+                    each.call, each.kind, method, each.receiver, each.arguments, each.result, each.thrown
+                )
 
     def cast(self, call: SiteCall, pointer: int, type_: int) -> int:
         """Returns a pointer to those objects of `pointer`, an operand of `call`, that are of `type_`."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cypher import schema
-from cypher.program import ABSTRACT, ACC_STATIC, PRIVATE
+from cypher.program import ACC_STATIC
 from cypher.schema import NONE, SPECIAL, STATIC, VIRTUAL, Rows
 from engine import heap
 from engine.constraints import Constraints
-from engine.effects import Effects
+from engine.effects import Effects, is_called_itself
 from engine.layout import reference_fields
 from engine.machine import LINKED
 from engine.models import SiteCall
@@ -237,7 +237,6 @@ class HandleEffects:
     def _call(self, invocation: Invocation, method: int, kind: int) -> None:
         constraints, program, call = self._constraints, self._program, invocation.call
         declaring, _, descriptor = program.name_of_method(method)
-        flags = program.flags_of_method(method)
         shift = int(kind not in (api.CALL_STATIC, api.NEW))
         arguments = list(self._arguments(invocation, method, shift, int(kind != api.CALL_STATIC)))
         returned = descriptor.rpartition(")")[2]
@@ -247,7 +246,7 @@ class HandleEffects:
         if kind in (api.CALL_STATIC, api.NEW):
             constraints.initialise([declaring], call.method, call.offset, call.site)
         if kind == api.CALL_STATIC:
-            constraints.call(call.site, STATIC, method, NONE, arguments, result, call.thrown, REFLECTION)
+            self._effects.call(call, STATIC, method, NONE, arguments, result, call.thrown)
             return
         if kind == api.NEW:
             receiver = constraints.fresh()
@@ -258,8 +257,8 @@ class HandleEffects:
             receiver = self._argument(invocation, 0, declaring)
         if receiver < 0:
             return
-        if kind in (api.CALL_SPECIAL, api.NEW) or (flags & PRIVATE and not flags & ABSTRACT):
-            constraints.call(call.site, SPECIAL, method, receiver, arguments, result, call.thrown, REFLECTION)
+        if kind in (api.CALL_SPECIAL, api.NEW) or is_called_itself(program, method):
+            self._effects.call(call, SPECIAL, method, receiver, arguments, result, call.thrown)
         else:
             signature = program.signature_of(method)
             constraints.call(

@@ -470,7 +470,7 @@ class Models:
         named = [(method, program.name_of_method(method)) for method in program.methods_of(type_)]
         return [method for method, found in named if found[1] == name and descriptor in ("", found[2])]
 
-    def on_sites(self, facts: Facts, first: int) -> Int32:
+    def on_sites(self, facts: Facts) -> Int32:
         """Applies the site models to a batch; returns the sites whose results they supply."""
         invoke, constraints = facts[schema.Invoke], self._constraints
         getting = np.flatnonzero(invoke.callee == self._get_class)
@@ -479,8 +479,8 @@ class Models:
         modelled = modelled[~outside | ~constraints.confined.covers(invoke.method[modelled])]
         calls = calls_at(facts, modelled)
         cut = invoke.site[getting].tolist()
-        for call in calls:
-            model = self._sites[int(invoke.callee[call.site - first])]
+        for call, callee in zip(calls, invoke.callee[modelled].tolist(), strict=True):
+            model = self._sites[callee]
             model.means(constraints, call)
             if model.cuts:
                 cut.append(call.site)

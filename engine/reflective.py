@@ -39,6 +39,8 @@ LOADER = "java/lang/ClassLoader"
 ANNOTATION_TYPES = "types of annotations that the program has at run time"
 # What beans are described, and the methods that descriptions are given.
 BEAN_CLASSES, BEAN_METHODS = "classes of beans", "methods of properties of beans"
+# Of how many classes a lookup may be that means a method of the reflective API.
+FEW_CLASSES = 4
 KNOWN_CLASSES = "known classes that class loaders of the program find"
 _LIBRARY = (
     api.SERVICE,
@@ -169,6 +171,7 @@ class Reflection:
         self._fresh_watches: list[int] = []
         self._linking: list[int] = []
         self._api = {method: each for each in API for method in self._methods(each)}
+        self._effects.is_reflective = self._api.__contains__
         self._is_reflective, self._stands_for = Among(self._api), Among(filter(self._is_final, self._api))
         load = next((method for method, each in self._api.items() if each.owner == LOADER), NONE)
         self._load_signature = self._program.signature_of(load) if load >= 0 else NONE
@@ -853,6 +856,17 @@ class Reflection:
         inside = self._confined.operands.get(pointer)
         return [row.made for row in self.rules.tables[rel.UnknownAt].where(pointer=pointer)] if inside else []
 
+    def _follow(self, rows: Sequence[Any]) -> None:
+        """Follows reflection by methods of the API that code outside the JDK asks few classes for, by their names."""
+        for site, method, *_ in rows:
+            each, call = self.sites[site]
+            of_field = each.sort == "field" or api.GET_FIELD <= each.kind <= api.PUT_STATIC
+            if each.role not in (api.GET_MEMBER, api.FIND_HANDLE) or of_field or method not in self._api:
+                continue
+            classes = self.rules.tables[rel.ClassAt].where(pointer=call.argument(each.subject))
+            if len(classes) <= FEW_CLASSES and not self._confined.covers_one(call.method):
+                self._effects.follow(method)
+
     def _of_sites(self, head: type, rows: Sequence[Any]) -> Sequence[Any]:
         """Returns rows as those of the program's sites; what several invocations by a site call stands once."""
         if head not in (rel.HandleTarget, rel.MadeTarget):
@@ -876,6 +890,8 @@ class Reflection:
             if effect is not None:
                 for row in rows:
                     effect(row)
+                if rule.head in (rel.MethodObject, rel.HandleObject):
+                    self._follow(rows)
                 self.derivations.append(Derivation(rule, self._of_sites(rule.head, rows)))
             if rule.head in _FOUND:
                 for row in rows:
