@@ -145,7 +145,7 @@ MODELS: tuple[Model, ...] = (
         "beans",
         "descriptions of properties return the methods that are named for those of beans, of any that the program has described",
         "JavaBeans 1.01, 7 and 8; java.beans.Introspector",
-        "BeanProperties BeanPropertiesOfOwn BeanPropertyTypes",
+        "BeanProperties BeanPropertiesOfOwn BeanPropertyTypes BeanAccessorsNamed",
     ),
     Model(
         "enums",

@@ -370,10 +370,34 @@ class Reflection:
             return
         if each.subject >= 0:
             keep_argument(self._constraints, call, each.subject, BEAN_CLASSES)
+            self._enter_accessors(each, call, callee)
             return
         for position, type_ in enumerate(self._parameters(callee)):
             if type_ == api.METHOD:
                 keep_argument(self._constraints, call, position, BEAN_METHODS)
+
+    def _enter_accessors(self, each: Api, call: SiteCall, callee: int) -> None:
+        """Finds the methods of a bean that the constructor of a description names: descriptions are given these."""
+        names = [
+            at for at, type_ in enumerate(self._parameters(callee)) if type_ == STRING and at > each.subject
+        ]
+        if not names:
+            return
+        named: Any = self._constraints.fresh()
+        for position in names:
+            if call.argument(position) >= 0:
+                self._constraints.add(schema.Assign, call.method, call.offset, call.argument(position), named)
+        site: Any = call.site
+        subject: Any = call.argument(each.subject)
+        finding = each._replace(role=api.GET_MEMBER, named=names[0], sort="method", cut=True)
+        arguments = {**call.arguments, names[0]: named}
+        self.sites[site] = (
+            finding,
+            call._replace(arguments=arguments, result=self._constraints.pool(BEAN_METHODS)),
+        )
+        self._ask(subject, call.method, CLASS)
+        self._ask(named, call.method, STRING)
+        self.rules.add({rel.GetMember: [rel.GetMember(site, "method", 0, subject, named)]})
 
     def _with_beans(self, call: SiteCall) -> SiteCall:
         """Returns a call of a description that asks all beans, and returns the methods that descriptions are given, too."""
