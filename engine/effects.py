@@ -70,14 +70,15 @@ class Effects:
         self._lists: dict[int, int] = {}
         self._unknown_classes: dict[str, int] = {}  # by descriptor, the pointer to what it describes
         self._copies: dict[int, int] = {}  # by class of member objects, the pointer to them all
-        self.is_reflective: Callable[[int], bool] = lambda _: (
-            False
-        )  # whether a method is of the reflective API
-        # Calls of the reflective API by reflection: each by the call on whose behalf it is made, and by that and its method.
+        # Whether a method is of the reflective API.
+        self.is_reflective: Callable[[int], bool] = lambda _: False
+        # Calls of it by reflection: each by the call on whose behalf it is made, and by that and its method.
         self._caused: dict[int, int] = {}
         self._reflected: dict[tuple[int, int], SiteCall] = {}
-        self._followed: set[int] = set()  # the methods of the reflective API of which that is so
-        self._not_followed: dict[int, list[_Reflected]] = defaultdict(list)  # calls of others
+        self._followed: set[int] = (
+            set()
+        )  # its methods of which the calls by reflection are reflective calls (see `follow`)
+        self._not_followed: dict[int, list[_Reflected]] = defaultdict(list)  # the calls of the others
         self.by_head: dict[type, Callable[[Any], None]] = {
             rel.ClassObject: self._return_class,
             rel.InitialisedBy: self._initialise,

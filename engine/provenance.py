@@ -165,6 +165,7 @@ class Provenance:
         for each in derived:
             self._derived_at[each.relation, each.site].append(each)
         self._sources = sources_by_method()
+        self._targets: dict[int, frozenset[Target]] = {}  # by site
         self._known_sources: dict[int, bool] = {}
         self._keys: dict[int, str | None] = {}
         self._computations = Computations(self.flow, names)
@@ -387,7 +388,10 @@ class Provenance:
 
     def holds(self, derived: Derived) -> Target | None:
         """Returns what a row holds, None unless that is a target."""
-        return target_of(derived, self._sites[derived.site].targets)
+        found = self._targets.get(derived.site)
+        if found is None:
+            found = self._targets[derived.site] = frozenset(self._sites[derived.site].targets)
+        return target_of(derived, found)
 
     def _is_of_field(self, derived: Derived) -> bool:
         held = self.holds(derived)
