@@ -32,7 +32,6 @@ VARARGS = 0x80
 _OFFSET_POSITION = 2
 _BINDING = ("bindTo", "bind")
 _INVOKERS = ("exactInvoker", "invoker", "spreadInvoker")
-_INVOKERS_OF_VARIABLES = ("varHandleInvoker", "varHandleExactInvoker")
 
 
 class Invocation(NamedTuple):
@@ -312,9 +311,6 @@ class HandleEffects:
         self._mix(made.each.name, call, anything, invocation.result)
         for handle in (*made.handles, *([anything] if made.each.name in _INVOKERS else [])):
             self._ask(number, handle, made.call.method, api.HANDLE)
-        if made.each.name in _INVOKERS_OF_VARIABLES:
-            variables = self._effects.cast(call, anything, self._program.type_named(api.VAR_HANDLE))
-            self._ask(number, variables, made.call.method, api.VAR_HANDLE)
         self._assign(call, result, invocation.result)
 
     def _mix(self, name: str, call: SiteCall, anything: int, result: int) -> None:

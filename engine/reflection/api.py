@@ -339,7 +339,7 @@ API: tuple[Api, ...] = (
                    "explicitCastArguments", "exactInvoker", "filterArguments", "filterReturnValue", "foldArguments",
                    "guardWithTest", "identity", "insertArguments", "invoker", "iteratedLoop", "loop",
                    "permuteArguments", "spreadInvoker", "tableSwitch", "throwException", "tryFinally", "whileLoop",
-                   "varHandleExactInvoker", "varHandleInvoker", "zero", "empty")),
+                   "zero", "empty")),
     Api("java/lang/invoke/SwitchPoint", "guardWithTest", "", MAKE_HANDLE, returns=HANDLE, always=True),
     *(Api(HANDLE, name, "", CALL_HANDLE, 0, always=True) for name in ("invoke", "invokeExact")),
     Api(HANDLE, "invokeWithArguments", f"([{_OBJECT}){_OBJECT}", CALL_HANDLE, 0, arguments=1, always=True),

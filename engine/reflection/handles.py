@@ -281,20 +281,6 @@ def handle_target(calls: Table[HandleCall], handles: Table[HandleAt]) -> Iterato
             yield HandleTarget(site, member, kind)
 
 
-@rule("variableTarget", JAVA)
-def variable_target(
-    calls: Table[HandleCall], fields: Table[FieldAt], program: Program
-) -> Iterator[HandleTarget]:
-    """Finds the variables that invokers of var handles access: any access mode may read and write.
-
-    handleTarget(i, f) :- calls(i, "MethodHandle.invokeExact"), actual(i, 0, v), points-to(v, h),
-                          madeBy(h, "MethodHandles.varHandleInvoker"), actual(i, _, w), points-to(w, o), fieldObject(o, f).
-    """
-    for call, found in joined(calls, fields, receiver="pointer"):
-        for kind in kinds_of_handles(program, "field", found.field):
-            yield HandleTarget(call.site, found.field, kind)  # type: ignore[arg-type]
-
-
 @rule("madeTarget", JAVA)
 def made_target(calls: Table[HandleCall], handles: Table[MadeAt]) -> Iterator[MadeTarget]:
     """Finds the combined handles that are called; each calls those of which it is made.
