@@ -133,6 +133,7 @@ class Suite:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("engine.analysis.Reflection", reflection)
             patch.setattr("engine.analysis.Analysis.release", lambda _: None)  # it is asked below
+            patch.setattr("engine.analysis.report", lambda *_: ())  # mutants derive what no report tells of
             result = analyse(program, solver(*types), entries, options)
         graph = graph_of(program, result)
         wrong = {
@@ -198,6 +199,7 @@ def _try_in(suite: Suite, options: Options, alive: dict[str, Mutant], report: bo
             waiting[fixture][answer].append(mutant)
     while chosen := _choice(waiting, alive):
         wrong = suite.wrong(options, {name: alive[alike[0]] for name, alike in chosen.items()})
+        assert not any(each for name, each in wrong.items() if name not in chosen), wrong
         for fixture, alike in chosen.items():
             if report:
                 print(
