@@ -98,7 +98,7 @@ def lines(run: Run, everything: bool) -> Iterator[str]:
 
 
 def _wanted(need: Need) -> str:
-    if need.site.role in (api.GET_MEMBER, api.FIND_HANDLE) and need.subject:
+    if need.site.role in api.FINDING and need.subject:
         return "a class" if need.site.api.endswith("Constructor") else "a member a.b.C.name"
     if need.site.role == api.UNREFLECT and need.site.api.endswith("Constructor"):
         return "a class"

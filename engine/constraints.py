@@ -108,9 +108,8 @@ class Constraints:
         self.batches: list[Facts] = []
         self._class_objects: dict[int, int] = {}
         self.static_fields = IdMap()
-        self.reflected: set[int] = (
-            set()
-        )  # of the calls that wait, those of the reflective API that are made by reflection
+        # Of the calls that wait, those of the reflective API that are made by reflection.
+        self.reflected: set[int] = set()
         self.on_sites: Callable[[Facts], Int32] = lambda _: np.empty(0, np.int32)
         self.opaque: Callable[[Int32], NDArray[np.bool_]] = lambda callees: np.zeros(callees.size, bool)
         self.on_field: Callable[[int, int], None] = lambda *_: None

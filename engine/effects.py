@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, partial
+from typing import Any
 
 from cypher import schema
 from cypher.program import ABSTRACT, ACC_STATIC, FINAL, JDK, PRIVATE, Program
@@ -26,17 +26,6 @@ _CLASS = f"L{CLASS};"
 # The classes of the objects of a class of methods, or of constructors.
 _EXECUTABLES = {api.METHOD: (api.METHOD,), api.EXECUTABLE: (api.METHOD, api.CONSTRUCTOR)}
 INVOCATION_TARGET = "java/lang/reflect/InvocationTargetException"
-
-
-class _Reflected(NamedTuple):
-    """What a reflective call calls (see `Effects.call`)."""
-
-    call: SiteCall
-    kind: int
-    receiver: int
-    arguments: Sequence[tuple[int, int]]
-    result: int
-    thrown: int
 
 
 def is_called_itself(program: Program, method: int) -> bool:
@@ -75,10 +64,9 @@ class Effects:
         # Calls of it by reflection: each by the call on whose behalf it is made, and by that and its method.
         self._caused: dict[int, int] = {}
         self._reflected: dict[tuple[int, int], SiteCall] = {}
-        self._followed: set[int] = (
-            set()
-        )  # its methods of which the calls by reflection are reflective calls (see `follow`)
-        self._not_followed: dict[int, list[_Reflected]] = defaultdict(list)  # the calls of the others
+        # Its methods of which calls by reflection are reflective calls (see `follow`), and the calls of others.
+        self._followed: set[int] = set()
+        self._not_followed: dict[int, list[Callable[[], None]]] = defaultdict(list)
         self.by_head: dict[type, Callable[[Any], None]] = {
             rel.ClassObject: self._return_class,
             rel.InitialisedBy: self._initialise,
@@ -395,12 +383,11 @@ class Effects:
         these are among them.
         """
         constraints = self._constraints
-        if call.site < 0 or not self.is_reflective(method):
+        if call.site < 0 or method not in self._followed:
             constraints.call(call.site, kind, method, receiver, arguments, result, thrown, REFLECTION)
-            return
-        if method not in self._followed:
-            constraints.call(call.site, kind, method, receiver, arguments, result, thrown, REFLECTION)
-            self._not_followed[method].append(_Reflected(call, kind, receiver, arguments, result, thrown))
+            if call.site >= 0 and self.is_reflective(method):
+                again = partial(self.call, call, kind, method, receiver, arguments, result, thrown)
+                self._not_followed[method].append(again)
             return
         cause = self._caused.get(call.site, call.site)
         known = self._reflected.get((cause, method))
@@ -417,9 +404,7 @@ class Effects:
             known = SiteCall(site, call.method, call.offset, made, returned, failed)
             self._caused[site], self._reflected[cause, method] = cause, known
         flows = [(pointer, known.argument(position)) for position, pointer in arguments]
-        if 0 in known.arguments and receiver >= 0:
-            flows.append((receiver, known.argument(0)))
-        flows += [(known.result, result), (known.thrown, thrown)]
+        flows += [(receiver, known.argument(0)), (known.result, result), (known.thrown, thrown)]
         for source, target in flows:
             if source >= 0 <= target:
                 constraints.add(schema.Assign, call.method, call.offset, source, target)
@@ -428,10 +413,8 @@ class Effects:
         """Has calls of a method of the reflective API be reflective ones, where they are made by reflection."""
         if method not in self._followed:
             self._followed.add(method)
-            for each in self._not_followed.pop(method, ()):
-                self.call(
-                    each.call, each.kind, method, each.receiver, each.arguments, each.result, each.thrown
-                )
+            for again in self._not_followed.pop(method, ()):
+                again()
 
     def cast(self, call: SiteCall, pointer: int, type_: int) -> int:
         """Returns a pointer to those objects of `pointer`, an operand of `call`, that are of `type_`."""

@@ -60,11 +60,11 @@ class Made:
 class HandleEffects:
     """Enters what follows from the rows of the rules for handles.
 
-    `ask(invocation, pointer, method, type)` has the rules look at the handles of a type that an invocation may call.
+    `ask(invocation, pointer, method)` has the rules look at the handles that an invocation may call, for `method`.
     """
 
     def __init__(
-        self, constraints: Constraints, effects: Effects, ask: Callable[[int, int, int, str], None]
+        self, constraints: Constraints, effects: Effects, ask: Callable[[int, int, int], None]
     ) -> None:
         self._constraints, self._program, self._effects, self._ask = (
             constraints,
@@ -188,50 +188,37 @@ class HandleEffects:
         else:
             self._call(invocation, member, kind)
 
+    def _given(self, invocation: Invocation, position: int) -> int:
+        """Returns a pointer to what may be at `position`, -1 if nothing is."""
+        return invocation.anything if invocation.anything >= 0 else invocation.arguments.get(position, NONE)
+
     def _argument(self, invocation: Invocation, position: int, type_: int) -> int:
         """Returns a pointer to the argument at `position` as far as it is of `type_`, -1 if there is none."""
-        source = invocation.anything if invocation.anything >= 0 else invocation.arguments.get(position, NONE)
-        return self._effects.cast(invocation.call, source, type_)
+        return self._effects.cast(invocation.call, self._given(invocation, position), type_)
 
     def _access(self, invocation: Invocation, field: int, kind: int) -> None:
         constraints, program, call = self._constraints, self._program, invocation.call
+        static = kind in (api.GET_STATIC, api.PUT_STATIC)
+        reads = kind in (api.GET_FIELD, api.GET_STATIC)
+        # (the last argument is what setters store, and what is stored by a handle of a var handle that compares first)
+        last = max([0 if static else 1, *invocation.arguments])
         if field < 0:
-            self._access_elements(invocation, kind)
+            value, result = (NONE, invocation.result) if reads else (self._given(invocation, last), NONE)
+            self._access_elements(call, self._given(invocation, 0), value, result)
             return
         declaring, _, descriptor = program.name_of_field(field)
-        static = kind in (api.GET_STATIC, api.PUT_STATIC)
         if static:
             constraints.initialise([declaring], call.method, call.offset, call.site)
         if descriptor[0] not in "L[":
             return
         base = NONE if static else self._argument(invocation, 0, declaring)
-        if kind in (api.GET_FIELD, api.GET_STATIC):
+        if reads:
             if invocation.result >= 0:
                 self._effects.load(call, base, field, invocation.result)
             return
-        type_ = class_of_descriptor(program, descriptor)
-        value = self._last_argument(invocation, 0 if static else 1, type_)
+        value = self._argument(invocation, last, class_of_descriptor(program, descriptor))
         if value >= 0:
             self._effects.store(call, value, field, base)
-
-    def _last_argument(self, invocation: Invocation, first: int, type_: int) -> int:
-        """Returns a pointer to the last argument from position `first` on as far as it is of `type_`, -1 if there is none.
-
-        That is what setters store, and what a handle stores that compares first, of a var handle.
-        """
-        return self._argument(
-            invocation, max(first, *invocation.arguments) if invocation.arguments else first, type_
-        )
-
-    def _access_elements(self, invocation: Invocation, kind: int) -> None:
-        constraints, call = self._constraints, invocation.call
-        array = self._argument(invocation, 0, self._program.type_named("[Ljava/lang/Object;"))
-        if array >= 0 and kind == api.PUT_FIELD:
-            value = self._last_argument(invocation, 1, self._program.type_named("java/lang/Object"))
-            if value >= 0:
-                constraints.add(schema.ArrayStore, call.method, call.offset, value, NONE, array)
-        elif array >= 0 <= invocation.result:
-            constraints.add(schema.ArrayLoad, call.method, call.offset, array, invocation.result)
 
     def _call(self, invocation: Invocation, method: int, kind: int) -> None:
         constraints, program, call = self._constraints, self._program, invocation.call
@@ -302,7 +289,7 @@ class HandleEffects:
             bound = shifted | ({0: made.bound[0]} if made.bound else {})
             number = self._number(Invocation(invocation.call, bound, NONE, invocation.result))
             for handle in made.handles:
-                self._ask(number, handle, made.call.method, api.HANDLE)
+                self._ask(number, handle, made.call.method)
             return
         number, call = self._inner_call(invocation), invocation.call
         _, _, anything, result = self.invocations[number]
@@ -310,7 +297,7 @@ class HandleEffects:
             self._assign(call, pointer, anything)
         self._mix(made.each.name, call, anything, invocation.result)
         for handle in (*made.handles, *([anything] if made.each.name in _INVOKERS else [])):
-            self._ask(number, handle, made.call.method, api.HANDLE)
+            self._ask(number, handle, made.call.method)
         self._assign(call, result, invocation.result)
 
     def _mix(self, name: str, call: SiteCall, anything: int, result: int) -> None:
@@ -371,10 +358,14 @@ class HandleEffects:
     def enter_memory(self, call: SiteCall) -> None:
         """Accesses the elements of arrays, whatever the offset."""
         base, value = self._memory_operands(call)
+        self._access_elements(call, base, value, call.result)
+
+    def _access_elements(self, call: SiteCall, base: int, value: int, result: int) -> None:
+        """Puts what is at `value` into the arrays at `base`, and what they hold to `result`; -1 stands for neither."""
         array = self._program.type_named("[Ljava/lang/Object;")
         elements = self._effects.cast(call, base, array) if array >= 0 else NONE
-        if elements >= 0 <= call.result:
-            self._constraints.add(schema.ArrayLoad, call.method, call.offset, elements, call.result)
+        if elements >= 0 <= result:
+            self._constraints.add(schema.ArrayLoad, call.method, call.offset, elements, result)
         if elements >= 0 <= value:
             self._constraints.add(schema.ArrayStore, call.method, call.offset, value, NONE, elements)
 

@@ -128,12 +128,11 @@ class Reflection:
         self.on_derived = self._effects.by_head | self.handles.by_head | library.by_head
         self.sites = self._effects.sites
         self.specified = Specified(constraints, self.rules, self.members, specification)
-        self.combined: dict[int, dict[int, None]] = defaultdict(
-            dict
-        )  # by call, the operands of combined handles
+        # By call, the operands of combined handles.
+        self.combined: dict[int, dict[int, None]] = defaultdict(dict)
         self.derivations: list[Derivation] = []
-        # By relation and call, what it was derived that handles lead to.
-        self._told: dict[tuple[type, int], set[int]] = defaultdict(set)
+        # By relation and call of the program, the (member, kind) of the handles that it finds or calls.
+        self.handles_at: dict[tuple[type, int], dict[tuple[int, int], None]] = defaultdict(dict)
         self._watched: set[int] = set()
         self._confined = constraints.confined
         # Operands that get what a site returns by direct flow.
@@ -479,18 +478,14 @@ class Reflection:
         elif each.role == api.METHOD_TYPE:
             self._enter_type(each, call)
         elif each.role == api.FIND_HANDLE:
-            position = 2 if each.kind == api.NEW else 3
-            type_: Any = call.argument(position) if each.kind > api.PUT_STATIC else NONE
+            type_: Any = call.argument(each.typed)
             watched = not self._confined.covers_one(call.method)
-            self._ask(type_, call.method, self._parameters(callee)[position], watched)
+            self._ask(type_, call.method, api.METHOD_TYPE_CLASS, watched)
             if each.target >= 0:
                 subject = self._bind(each, call)
             add({rel.LookupCall: [rel.LookupCall(site, each.kind, subject, named, type_)]})
         elif each.role == api.UNREFLECT:
-            kinds = [each.kind if each.sort == "handle" else NONE]
-            if each.owner == api.VAR_HANDLE:
-                kinds.append(api.PUT_FIELD)
-            add({rel.UnreflectCall: [rel.UnreflectCall(site, kind, subject) for kind in kinds]})
+            add({rel.UnreflectCall: [rel.UnreflectCall(site, kind, subject) for kind in each.kinds]})
         elif each.role == api.CALL_HANDLE:
             # (the bootstrap methods that the JDK calls are those that call sites call, see `loader.dynamic`)
             if self._constraints.outermost(call.method) not in BOOTSTRAPPING:
@@ -523,10 +518,10 @@ class Reflection:
             for each in (*own, *program.parameter_types(method))
         ]
 
-    def _ask_handle(self, invocation: int, pointer: int, method: int, type_: str) -> None:
-        """Asks which handles of a type come to an operand of a combined handle that `method` made."""
+    def _ask_handle(self, invocation: int, pointer: int, method: int) -> None:
+        """Asks which handles come to an operand of a combined handle that `method` made."""
         at: Any = pointer
-        self._ask(pointer, method, type_)
+        self._ask(pointer, method, api.HANDLE)
         self.combined[self.handles.site_of(invocation)][pointer] = None
         self.rules.add({rel.HandleCall: [rel.HandleCall(invocation, at)]})  # type: ignore[arg-type]
 
@@ -884,23 +879,26 @@ class Reflection:
         """Follows reflection by methods of the API that code outside the JDK asks few classes for, by their names."""
         for site, method, *_ in rows:
             each, call = self.sites[site]
-            of_field = each.sort == "field" or api.GET_FIELD <= each.kind <= api.PUT_STATIC
-            if each.role not in (api.GET_MEMBER, api.FIND_HANDLE) or of_field or method not in self._api:
+            of_field = api.GET_FIELD <= each.kind <= api.PUT_STATIC
+            if each.role not in api.FINDING or of_field or method not in self._api:
                 continue
             classes = self.rules.tables[rel.ClassAt].where(pointer=call.argument(each.subject))
             if len(classes) <= FEW_CLASSES and not self._confined.covers_one(call.method):
                 self._effects.follow(method)
 
     def _of_sites(self, head: type, rows: Sequence[Any]) -> Sequence[Any]:
-        """Returns rows as those of the program's sites; what several invocations by a site call stands once."""
-        if head not in (rel.HandleTarget, rel.MadeTarget):
+        """Returns rows as those of the program's sites; a handle that several invocations by a site call stands once."""
+        if head is rel.MadeTarget:
+            return list(dict.fromkeys((self.handles.site_of(row.site), row.made) for row in rows))
+        if head not in (rel.HandleObject, rel.HandleTarget):
             return rows
         found = []
-        for row in rows:
-            site, target = self.handles.site_of(row[0]), row[1]
-            if target not in self._told[head, site]:
-                self._told[head, site].add(target)
-                found.append((site, *row[1:]))
+        for invocation, member, kind in rows:
+            site = self.handles.site_of(invocation)
+            handles = self.handles_at[head, site]
+            if (member, kind) not in handles:
+                handles[member, kind] = None
+                found.append((site, member, kind))
         return found
 
     def derive(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import Any
 
@@ -53,7 +53,6 @@ UNKNOWN_REASONS = {
     api.UNREFLECT: "unknown-member",
     api.CALL_HANDLE: "unknown-handle",
 }
-_FINDING = (api.GET_MEMBER, api.FIND_HANDLE)
 
 # Which relation holds the calls of a role that acts on what others found.
 _CALLS: dict[str, Any] = {
@@ -92,27 +91,14 @@ def _targets(reflection: Reflection) -> dict[tuple[type, int], list[Target]]:
     found: dict[tuple[type, int], list[Target]] = defaultdict(list)
     # Roles share relations, and a table has each row once.
     for relation, column, kind in dict.fromkeys((*TARGETS.values(), (rel.FieldObject, "field", "field"))):
-        if not kind:
-            found.update(_of_handles(reflection, relation))
-            continue
-        for row in reflection.rules.tables[relation]:
+        for row in reflection.rules.tables[relation] if kind else ():
             found[relation, row.site].append(Target(kind, int(getattr(row, column))))
+    for (relation, site), handles in reflection.handles_at.items():
+        members = dict.fromkeys((kind <= api.PUT_STATIC, member) for member, kind in handles)
+        found[relation, site] = [
+            Target("field" if of_field else "method", member) for of_field, member in members
+        ]
     return found
-
-
-def _of_handles(reflection: Reflection, relation: Any) -> Iterator[tuple[tuple[type, int], list[Target]]]:
-    """Yields the targets of the calls that find or call handles. One call may call many on behalf of another."""
-    members: dict[int, set[tuple[int, int]]] = defaultdict(set)
-    for site, rows in reflection.rules.tables[relation].by("site").items():
-        members[reflection.handles.site_of(site)].update(
-            (row.kind <= api.PUT_STATIC, row.member) for row in rows
-        )
-    for site, of_site in members.items():
-        listed = sorted(of_site)
-        yield (
-            (relation, site),
-            [Target("field" if is_field else "method", member) for is_field, member in listed],
-        )
 
 
 def _report_site(
@@ -230,7 +216,7 @@ def _reason(
 ) -> str:  # fmt: skip
     """Returns why a site has no target, or not all; `unknown` are the operands of which that is not known."""
     if unknown:
-        if each.role not in _FINDING:
+        if each.role not in api.FINDING:
             return UNKNOWN_REASONS[each.role]
         return "unknown-name" if "name" in unknown else "unknown-class"
     if found:

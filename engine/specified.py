@@ -17,14 +17,13 @@ from engine.openness import NAME, SUBJECT
 from engine.reflection import api
 from engine.reflection import relations as rel
 from engine.reflection.api import Api
-from engine.reflection.handles import kinds_of_handles
+from engine.reflection.handles import is_static, kind_of
 from engine.reflection.names import Members, class_named
 from engine.result import Target
 from engine.rules import Late, Rules
 from engine.specification import Specification
 
-_FINDING = (api.GET_MEMBER, api.FIND_HANDLE)
-_NAMED = (api.FOR_NAME, *_FINDING)
+_NAMED = (api.FOR_NAME, *api.FINDING)
 _CALLS: dict[str, Any] = {
     api.CLASS_NEW: rel.NewInstanceCall,
     api.LIST_MEMBERS: rel.ListMembers,
@@ -58,7 +57,7 @@ class Specified:
         if texts is None or each.role not in (*_CALLS, *_NAMED, *_ACTING) or not self._names_operand(each):
             return
         plain = each.role in _NAMED and each.named >= 0
-        whole = [text for text in texts if each.role in _FINDING and "." in text]
+        whole = [text for text in texts if each.role in api.FINDING and "." in text]
         settled = {NAME} if plain else {SUBJECT}
         self.operands[call.site] = frozenset(settled | ({NAME, SUBJECT} if whole or not texts else set()))
         self.names.add(self._rows_of(each, call, texts))
@@ -77,7 +76,7 @@ class Specified:
         """Returns whether a name that is specified at a call is that of a class or member in the program."""
         if each.role in (api.INVOKE, *_ACTING):
             return any(True for _ in self._members(each, text))
-        owner = text.rpartition(".")[0] if each.role in _FINDING and each.named >= 0 else text
+        owner = text.rpartition(".")[0] if each.role in api.FINDING and each.named >= 0 else text
         type_ = class_named(self._program, owner)
         return not owner or (type_ >= 0 and not self._program.flags_of_type(type_) & PHANTOM)
 
@@ -108,7 +107,7 @@ class Specified:
         elif each.role == api.FIND_HANDLE:
             yield from self._lookup(each, call, operand, text)
         elif each.role == api.UNREFLECT:
-            yield rel.UnreflectCall(site, each.kind if each.sort == "handle" else NONE, operand)
+            yield from (rel.UnreflectCall(site, kind, operand) for kind in each.kinds)
         elif each.role == api.CALL_HANDLE:
             yield rel.HandleCall(site, operand)
         elif each.role in _CALLS:
@@ -124,7 +123,7 @@ class Specified:
         is_constructor = each.kind == api.NEW
         owner, _, name = (text, "", "") if is_constructor else text.rpartition(".")
         subject: Any = self._constraints.fresh() if owner else call.argument(each.subject)
-        type_: Any = call.argument(2 if is_constructor else 3) if each.kind > api.PUT_STATIC else NONE
+        type_: Any = call.argument(each.typed)
         yield rel.LookupCall(site, each.kind, subject, NONE if is_constructor else operand, type_)  # type: ignore[arg-type]
         yield from self._class_at(subject, owner)
         if name:
@@ -134,10 +133,18 @@ class Specified:
         """Yields what is at an operand where a member is specified."""
         member: Any = found.id
         if each.role == api.CALL_HANDLE:
-            for kind in kinds_of_handles(self._program, found.kind, found.id):
-                yield rel.HandleAt(operand, member, kind)
+            yield from (rel.HandleAt(operand, member, kind) for kind in self._kinds(found))
         else:
             yield rel.FieldAt(operand, member) if found.kind == "field" else rel.MethodAt(operand, member)
+
+    def _kinds(self, found: Target) -> tuple[int, ...]:
+        """Returns the reference kinds of the handles of a member that may be meant: of a field both that read and that write."""
+        if found.kind == "field":
+            static = is_static(self._program, found.id)
+            return api.GET_FIELD + static, api.PUT_FIELD + static
+        if self._program.name_of_method(found.id)[1] == "<init>":
+            return (api.NEW,)
+        return (kind_of(self._program, found.id),)
 
     def _class_at(self, operand: Any, text: str) -> Iterator[rel.ClassAt]:
         type_: Any = class_named(self._program, text)
@@ -154,10 +161,8 @@ class Specified:
         if name == "<init>":
             yield from (Target("method", method) for method in members.constructors(type_, declared=True))
             return
-        if each.role not in (api.FIELD_GET, api.FIELD_SET) and each.kind not in (
-            api.GET_FIELD,
-            api.PUT_FIELD,
-        ):
+        of_field = each.role in (api.FIELD_GET, api.FIELD_SET) or each.kind in (api.GET_FIELD, api.PUT_FIELD)
+        if not of_field:
             yield from (Target("method", method) for method in members.inherited_methods(type_, (name,)))
         if each.role != api.INVOKE:
             yield from (Target("field", field) for field in members.inherited_fields(type_, (name,)))

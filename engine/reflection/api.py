@@ -62,6 +62,8 @@ OFFSET, MEMORY, METHOD_TYPE, FIND_HANDLE, UNREFLECT, MAKE_HANDLE, SAME_HANDLE, C
     "field-offset", "memory-access", "method-type", "find-handle", "unreflect", "make-handle", "same-handle",
     "call-handle", "array-var-handle",
 )  # fmt: skip
+# Roles of calls that find a member of a class by its name.
+FINDING = (GET_MEMBER, FIND_HANDLE)
 
 
 class Api(NamedTuple):
@@ -91,6 +93,20 @@ class Api(NamedTuple):
     cut: bool = True
     returns: str = ""
     kind: int = 0
+
+    @property
+    def typed(self) -> int:
+        """The position of the method type that a lookup of a method handle takes, -1 if it takes none."""
+        if self.role != FIND_HANDLE or self.kind <= PUT_STATIC:
+            return -1
+        return 2 if self.kind == NEW else 3
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """The reference kinds of what a member is turned into; 0 is that by which a method is called, -1 a var handle."""
+        if self.owner == VAR_HANDLE:
+            return GET_FIELD, PUT_FIELD
+        return (self.kind if self.sort == "handle" else -1,)
 
     @property
     def lists(self) -> bool:

@@ -173,7 +173,7 @@ def unreflect(
     """
     for site, method in joined(sites, methods, receiver="pointer"):
         if site.kind >= 0:
-            yield HandleObject(site.site, method.method, site.kind or _kind_of(program, method.method))
+            yield HandleObject(site.site, method.method, site.kind or kind_of(program, method.method))
 
 
 @rule("unreflectField", JAVA)
@@ -187,7 +187,7 @@ def unreflect_field(
     """
     for site, field in joined(sites, fields, receiver="pointer"):
         if site.kind in _OF_FIELDS:
-            kind = site.kind + _is_static(program, field.field)
+            kind = site.kind + is_static(program, field.field)
             yield HandleObject(site.site, field.field, kind)  # type: ignore[arg-type]
 
 
@@ -236,18 +236,13 @@ def made_handle(sites: Table[MakeCall]) -> Iterator[MadeHandle]:
         yield MadeHandle(site.site, site.site)
 
 
-def kinds_of_handles(program: Program, kind: str, member: int) -> tuple[int, ...]:
-    """Returns the reference kinds of the handles of a member, a `method` or `field`, whichever is meant."""
-    if kind == "field":
-        return tuple(each + _is_static(program, member) for each in (GET_FIELD, PUT_FIELD))
-    return (NEW if program.name_of_method(member)[1] == "<init>" else _kind_of(program, member),)
-
-
-def _is_static(program: Program, field: int) -> bool:
+def is_static(program: Program, field: int) -> bool:
+    """Returns whether a field is static; elements of arrays are not."""
     return field != ELEMENTS and bool(program.flags_of_field(field) & ACC_STATIC)
 
 
-def _kind_of(program: Program, method: int) -> int:
+def kind_of(program: Program, method: int) -> int:
+    """Returns the reference kind of the handle that a method object is turned into."""
     return CALL_STATIC if program.flags_of_method(method) & ACC_STATIC else CALL_VIRTUAL
 
 

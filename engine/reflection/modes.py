@@ -9,8 +9,8 @@ RULES: tuple[Rule, ...] = tuple(rules_of(entries, generics, members, actions, ca
 
 # What a JVM does in every mode: fields are accessed by var handles and offsets, constant method handles are called.
 _JAVA = (
-    "fieldObject", "load, store", "offsetField", "memoryAccess", "P-GetMtd", "arrayVarHandle", "unreflectField", "handleTarget",
-    "madeHandle", "madeTarget", "serviceProvider", "annotationObject", "parameterClass", "unknownParameter", "proxyInterface",
+    "fieldObject", "load, store", "offsetField", "memoryAccess", "P-GetMtd", "arrayVarHandle", "unreflectField",
+    "handleTarget", "madeHandle", "madeTarget", "serviceProvider", "annotationObject", "parameterClass", "unknownParameter", "proxyInterface",
     "enumConstants", "bundleClass", "allocateInstance",
 )  # fmt: skip
 _LOCAL = (*_JAVA, "classObjects.local", "calls.clinit", "newInstanceTargets.local")
