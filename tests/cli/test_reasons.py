@@ -15,6 +15,7 @@ from tests.cli.conftest import run_command
 
 # (the comment of a line: its reason, and what a JVM throws there)
 PROGRAM = """
+import java.lang.invoke.*;
 import java.lang.reflect.*;
 
 public class Main {
@@ -23,12 +24,12 @@ public class Main {
         public static void draw(String how) { }
     }
 
-    interface Call { Object make() throws Exception; }
+    interface Call { Object make() throws Throwable; }
 
     static void run(Call call) {
         try {
             System.out.println(call.make());
-        } catch (Exception thrown) {
+        } catch (Throwable thrown) {
             System.out.println(thrown.getClass().getSimpleName());
         }
     }
@@ -54,6 +55,15 @@ public class Main {
         run(() -> Shape.class.getMethod(arguments[1])); // unknown-name NoSuchMethodException
         run(() -> Class.forName(never)); // no-name-arrives NullPointerException
         run(() -> none.invoke(null)); // no-subject-arrives NullPointerException
+        MethodHandles.Lookup lookup = MethodHandles.lookup();
+        MethodHandle handle = lookup.unreflect(method); // unknown-member
+        run(() -> handle.invokeWithArguments()); // unknown-handle WrongMethodTypeException
+        MethodHandle filtered = MethodHandles.dropReturn(handle);
+        run(() -> filtered.invokeWithArguments()); // unknown-handle WrongMethodTypeException
+        MethodType type = MethodType.methodType(void.class);
+        run(() -> lookup.findStatic(Shape.class, "erase", type)); // member-absent NoSuchMethodException
+        run(() -> lookup.findStatic(Shape.class, arguments[1], type)); // unknown-name NoSuchMethodException
+        MethodHandle making = lookup.findConstructor(given, type); // unknown-class
     }
 }
 """
