@@ -13,9 +13,14 @@ _WIDE = 1 << 16
 
 
 def write_json(value: Any) -> None:
-    """Prints `value` as JSON; text that is no Unicode is escaped."""
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=True)
-    sys.stdout.write("\n")
+    """Prints `value` as JSON, of a list an element a line; text that is no Unicode is escaped."""
+    if not isinstance(value, list):
+        sys.stdout.write(f"{json.dumps(value, indent=2)}\n")
+        return
+    # (without an indent, compiled code writes it)
+    for place, each in enumerate(value):
+        sys.stdout.write(f"{',' if place else '['}\n{json.dumps(each)}")
+    sys.stdout.write("\n]\n" if value else "[]\n")
 
 
 def write_line(text: str = "") -> None:

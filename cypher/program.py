@@ -131,6 +131,9 @@ class Program(Protocol):
     def providers_of(self, service: int) -> Sequence[int]:
         """Returns what makes the providers of a service: constructors, and methods called `provider`."""
 
+    def services_of_application(self) -> Sequence[int]:
+        """Returns the services of which the application has providers."""
+
     def types_like(self, prefix: str) -> Sequence[int]:
         """Returns the classes whose internal names begin with `prefix`."""
 

@@ -68,6 +68,9 @@ class ClosedLibrary:
         constraints.add(schema.ArrayLoad, NONE, NONE, self.entered, self.entered)
         constraints.add(schema.ArrayStore, NONE, NONE, self.entered, NONE, self.entered)
         self._make(self._throwable)
+        for service in self._program.services_of_application():
+            if not self._is_own(service):
+                self._provide(service)
         entered = np.array([self.entered], np.int32)
         constraints.solver.watch(entered, entered)
 
@@ -198,17 +201,15 @@ class ClosedLibrary:
 
     # --- calls back
     def flush(self) -> None:
-        """Has the library call what the types that came up override of it, and make providers of its own services."""
+        """Has the library call what the types that came up override of it."""
         while self._came_up:
             came_up, self._came_up = self._came_up, []
             for type_ in came_up:
-                if not self._is_own(type_):
-                    self._provide(type_)
-                elif not self._program.flags_of_type(type_) & INTERFACE:
+                if self._is_own(type_) and not self._program.flags_of_type(type_) & INTERFACE:
                     self._call_back(type_)
 
     def _provide(self, service: int) -> None:
-        """Makes the application's providers of a service."""
+        """Makes the application's providers of a service of the library."""
         constraints, program = self._constraints, self._program
         for method in filter(self._is_open, program.providers_of(service)):
             declaring, name, _ = program.name_of_method(method)

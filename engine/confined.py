@@ -138,6 +138,10 @@ class Confined:
             texts = {each for each in origins if each[0] == TEXT}
             yield operand, origins - texts | {(OTHER, NONE)} if len(texts) > MOST_NAMES else origins
 
+    def origins(self, pointer: int) -> set[tuple[int, int]]:
+        """Returns (kind, value) of where what comes to a pointer outside the JDK began as of the last search."""
+        return self._flow.origins(pointer, True) if self._searched else set()
+
     def _follows(self, field: int) -> bool:
         declaring, _, descriptor = self._program.name_of_field(field)
         return descriptor in _FOLLOWED or not self.is_of_jdk(declaring)

@@ -283,6 +283,10 @@ class Effects:
                 self._constraints.put(self._copies_of(type_), made)
             self.give(row.site, [made])
 
+    def unknown_class(self, call: SiteCall) -> int:
+        """Returns the unknown class of an object that a call returns if it isn't known what it does."""
+        return self._unknown(call, self._program.type_named(CLASS))
+
     def _unknown(self, call: SiteCall, type_: int) -> int:
         """Returns the object of a class that a call returns if it isn't known which, made on first use."""
         key = (f"unknown {call.site}", type_)
@@ -305,10 +309,24 @@ class Effects:
         """A call makes an array, of which code of the JVM may make others of the same class."""
         made = self.array(row.type, bool(row.standing))
         self.give(row.site, [made])
+        each, call = self.sites[row.site]
+        if each.takes_lengths:
+            self._fill_array(call, made, row)
         if row.standing:
             self._constraints.put(self._constraints.pool(STANDING_ARRAYS), made)
         else:
             self._constraints.make_array(row.type)
+
+    def _fill_array(self, call: SiteCall, made: int, row: rel.NewArray) -> None:
+        """Has an array of arrays hold one of these."""
+        constraints = self._constraints
+        held = self._program.name_of_type(row.type)
+        held = held if row.standing else held.removeprefix("[")
+        if held.startswith("["):
+            array, elements = constraints.fresh(), constraints.fresh()
+            constraints.put(array, made)
+            constraints.put(elements, self.array(self._program.type_named(held), bool(row.standing)))
+            constraints.add(schema.ArrayStore, call.method, call.offset, elements, NONE, array)
 
     def _create(self, row: rel.NewInstanceTarget) -> None:
         """A new object flows to the result, its constructor runs on it (Livshits, Whaley, Lam, § 5.2.3).

@@ -85,7 +85,7 @@ MODELS: tuple[Model, ...] = (
         "lambdas, method references, string concatenation",
         "the class that the JVM makes calls the body; toString of the operands runs",
         "JLS 15.27, 15.13, 15.18.1; java.lang.invoke",
-        "LambdaPlain LambdaCapture LambdaSerializable ReferenceBound ReferenceConstructor ReferenceVarargs StringConcat",
+        "LambdaPlain LambdaCapture LambdaSerializable LambdaReplaced ReferenceBound ReferenceConstructor ReferenceVarargs StringConcat",
     ),
     Model(
         "records and switches over patterns",
@@ -126,7 +126,7 @@ MODELS: tuple[Model, ...] = (
         "services",
         "providers of META-INF/services and of module declarations are made when their service is loaded",
         "java.util.ServiceLoader; JLS 7.7.4",
-        "ServiceForEach ServiceStream ServiceFirst ServiceBroken ServiceNameTravels ServiceOfLibrary",
+        "ServiceForEach ServiceStream ServiceFirst ServiceBroken ServiceNameTravels ServiceOfLibrary ServiceUnnamed",
     ),
     Model(
         "dynamic proxies",
@@ -139,7 +139,7 @@ MODELS: tuple[Model, ...] = (
         "elements return the classes, texts and constants that annotations of their type hold anywhere; all annotations of an "
         "element are those that code outside the JDK has at run time",
         "JLS 9.6, 9.7; java.lang.reflect.AnnotatedElement",
-        "AnnotationValues AnnotatedMembers AnnotationInherited AnnotationsListed",
+        "AnnotationValues AnnotatedMembers AnnotatedTypes AnnotationInherited AnnotationsListed",
     ),
     Model(
         "beans",

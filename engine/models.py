@@ -441,7 +441,7 @@ class Models:
         self._add_own_loaders()
         self._get_class = next(iter(self._named(OBJECT, "getClass", "")), NONE)
         self._class = program.type_named(CLASS)
-        self.receivers: dict[int, int] = {}  # of the calls of getClass, by site
+        self.class_calls: dict[int, SiteCall] = {}  # the calls of getClass, by site
         self._metatypes = {program.type_named(name) for name in METAOBJECTS}
         self._set_by_natives = {*self._metatypes, program.type_named(STRING)}
 
@@ -486,7 +486,7 @@ class Models:
                 cut.append(call.site)
         for call in calls_at(facts, getting):
             if call.argument(0) >= 0 <= call.result:
-                self.receivers[call.site] = call.argument(0)
+                self.class_calls[call.site] = call
                 made = (call.method, call.offset, call.site)
                 constraints.put(call.result, constraints.object(heap.CLASS_OF, self._class, *made))
         return np.array(cut, np.int32)

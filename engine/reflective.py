@@ -53,6 +53,8 @@ _LIBRARY = (
 )
 # In the JDK's code, these are analysed like any other method.
 _BY_BODY = (api.RELATED, api.ARRAY_NEW, api.LIST_MEMBERS, api.NAME_OF)
+# These return objects of the program.
+_MAKING = (api.CLASS_NEW, api.CONSTRUCTOR_NEW, api.INVOKE, api.FIELD_GET, api.CALL_HANDLE)
 # What a site returns, and what then is at an operand that this comes to.
 _FOUND: dict[type, Any] = {
     rel.ClassObject: rel.ClassAt,
@@ -116,7 +118,7 @@ class Reflection:
         applier: MakeApplier,
     ) -> None:  # fmt: skip
         self._constraints = constraints
-        self._receivers = models.receivers
+        self._class_calls = models.class_calls
         self._program = constraints.program
         rules, self.members = modes.rules_in(mode), Members(self._program)
         known = {"program": self._program, "members": self.members}
@@ -151,6 +153,8 @@ class Reflection:
         self._classes_at: dict[int, set[int]] = defaultdict(set)
         # By call of getClass: how many objects it asks, and their types.
         self._classes: dict[int, tuple[int, Int32]] = {}
+        # By call of getClass: the open calls of whose results it returns an unknown class.
+        self._unknown_of: dict[int, set[int]] = defaultdict(set)
         self._own: dict[int, list[int]] = defaultdict(list)  # of these types, those of the application
         self._is_own = Asked(
             lambda type_: type_ >= 0 and bool(self._program.flags_of_type(type_) & APPLICATION)
@@ -350,7 +354,7 @@ class Reflection:
             many: Any = self._constraints.fresh()
             self._bounded[few] = Bounded(LISTED, LISTED_IN_ALL, others=many)
             self._ask(few, call.method, CLASS)
-            add({rel.ArrayCall: [rel.ArrayCall(site, subject, few, many)]})
+            add({rel.ArrayCall: [rel.ArrayCall(site, subject, few, many, int(each.takes_lengths))]})
         elif each.role == api.CLASS_NEW:
             add({rel.NewInstanceCall: [rel.NewInstanceCall(site, subject, trusted)]})
         elif each.role in (api.CONSTRUCTOR_NEW, api.INVOKE):
@@ -727,6 +731,7 @@ class Reflection:
         for operand, origins in found:
             self._arrive_from(origins, operand)
         self._show_classes()
+        self._ask_unknown()
         for operand, receiver in self._bound.items():
             of_receiver = solver.types_of(solver.objects_of(receiver))
             self._arrive_classes(operand, np.unique(of_receiver).tolist())
@@ -740,7 +745,7 @@ class Reflection:
         returned: list[int] = []
         types: list[int] = []
         for kind, value in origins:
-            if kind == RESULT and value in self._receivers:
+            if kind == RESULT and value in self._class_calls:
                 returned.append(value)
             elif kind == RESULT and value in self.sites:
                 self._depend(operand, value)
@@ -786,6 +791,33 @@ class Reflection:
                 fresh = fresh[~self._confined.confines(fresh)]
             self._arrive_classes(operand, fresh.tolist())
 
+    def _ask_unknown(self) -> None:
+        """Has calls of getClass return unknown classes, of objects that open calls return: to be honest about what they find.
+
+        Such an object is in no points-to set; it is followed by direct flow, outside the JDK.
+        """
+        asking = dict.fromkeys(
+            site
+            for operand, calls in self._symbolic.items()
+            if not self._confined.operands.get(operand)
+            for site in calls
+        )
+        for site in asking:
+            call = self._class_calls[site]
+            if self._confined.covers_one(call.method):
+                continue
+            for kind, value in self._confined.origins(call.argument(0)):
+                if kind == RESULT and value not in self._unknown_of[site] and self._makes_unknown(value):
+                    self._unknown_of[site].add(value)
+                    self._constraints.put(call.result, self._effects.unknown_class(self.sites[value][1]))
+
+    def _makes_unknown(self, site: int) -> bool:
+        """Returns whether a call is a reflective one that may return an object of which nothing is known."""
+        each, call = self.sites.get(site, (None, None))
+        if each is None or call is None or each.role not in _MAKING or not self.counts(each):
+            return False
+        return bool(self.rules.tables[rel.UnknownAt].where(pointer=call.argument(each.subject)))
+
     def take_bounded(self) -> bool:
         """Shows the rules what is at operands that take only a few classes; returns whether anything of that is new.
 
@@ -825,7 +857,7 @@ class Reflection:
 
     def _classes_of(self, site: int) -> Int32:
         """Returns the types of the objects whose class the call of getClass asks for, in the order in which they came."""
-        solver, receiver = self._constraints.solver, self._receivers[site]
+        solver, receiver = self._constraints.solver, self._class_calls[site].argument(0)
         known, types = self._classes.get(site, (0, np.empty(0, np.int32)))
         if solver.number_of(receiver) > known:
             objects = solver.objects_of(receiver)

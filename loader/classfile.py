@@ -392,6 +392,21 @@ class ClassFile(jawa.cf.ClassFile):  # type: ignore[misc]  # jawa has no types
                 return start, end
         return None
 
+    def component_attributes(self) -> list[list[tuple[int, int, int]]]:
+        """Returns the attributes of each component of a record (JVMS 4.7.30); none of another class."""
+        found = self.attribute(b"Record", self.attributes.rows)
+        if found is None:
+            return []
+        data, place = self.pool.data, found[0] + 2
+        listed = []
+        try:
+            for _ in range(data[place - 2] << 8 | data[place - 1]):
+                attributes, place = _skip_attributes(data, place + 6, data[place + 4] << 8 | data[place + 5])
+                listed.append(attributes)
+        except (StructError, IndexError):
+            raise MalformedClass("CLS-ATTR", "the components of the record are cut off") from None
+        return listed
+
     def index_attribute(self, name: bytes, attributes: list[tuple[int, int, int]]) -> int:
         """Returns the pool index that an attribute such as SourceFile or ConstantValue holds, 0 without it."""
         found = self.attribute(name, attributes)

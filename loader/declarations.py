@@ -37,6 +37,17 @@ class Declarations:
                 found |= dict.fromkeys(self._makers(type_, in_module))
         return list(found)
 
+    def services_of_application(self) -> list[int]:
+        """Returns the services of which the application has providers."""
+        types, classes = self._linkage.types, self._linkage.types.classes
+        found = []
+        for service, listed in self._services.items():
+            numbers = (classes.number_of.get(provider) for provider, _ in listed)
+            own = any(each is not None and classes.archive(each).role == "application" for each in numbers)
+            if own and (type_ := types.defined(service)) >= 0:
+                found.append(type_)
+        return found
+
     def _makers(self, type_: int, in_module: bool) -> list[int]:
         methods, signatures = self._linkage.methods, self._linkage.signatures
         static = PUBLIC | ACC_STATIC

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from loader.classfile import ClassFile, MalformedClass, text_of
 
 SERVICES = "META-INF/services/"
+# What type annotations that reflection can read stand on (JVMS 4.7.20.1): the bytes that say where, by kind.
+_TARGET = {0x00: 1, 0x01: 1, 0x10: 2, 0x11: 2, 0x12: 2, 0x13: 0, 0x14: 0, 0x15: 0, 0x16: 1, 0x17: 2}
 # Elements of annotations (JVMS 4.7.16.1), and how deep annotations and arrays may nest.
 _STRING, _CLASS, _ENUM, _ANNOTATION, _ARRAY = map(ord, "sce@[")
 _MOST_NESTED = 64
@@ -97,7 +99,7 @@ class Annotations:
     """The annotations of a class and its members.
 
     `values` are the strings and classes that those visible at run time, and defaults of elements, hold; `visible` the
-    descriptors of the types of the former, on parameters too, each once; `of_class`, `of_fields` and `of_methods` those
+    descriptors of the types of the former, on parameters, types and components of records too, each once; `of_class`, `of_fields` and `of_methods` those
     of all, in the order of the class file.
     """
 
@@ -113,6 +115,8 @@ class Annotations:
         if b"Annotations" not in file.pool.data and b"AnnotationDefault" not in file.pool.data:
             return
         self._read(file, file.attributes.rows, self.of_class)
+        for attributes in file.component_attributes():
+            self._read(file, attributes, [])
         for member, types in zip(file.fields.rows, self.of_fields, strict=True):
             self._read(file, member.attributes, types)
         own = b"L" + file.name + b";"
@@ -135,6 +139,11 @@ class Annotations:
                 else:
                     reader.listed(0)
                 types += reader.types
+        found = file.attribute(b"RuntimeVisibleTypeAnnotations", attributes)
+        if found is not None:
+            reader = _Reader(file, *found)
+            self.values += reader.of_types()
+            self.visible |= dict.fromkeys(reader.types)
 
     def _see(self, reader: _Reader, lists_of: int) -> None:
         self.values += reader.listed(lists_of)
@@ -160,6 +169,10 @@ class _Reader:
         """Returns the values of a list of annotations, or of such a list for each parameter."""
         return self._read(lambda: self._lists(lists_of))
 
+    def of_types(self) -> list[Value]:
+        """Returns the values of a list of annotations of types (JVMS 4.7.20)."""
+        return self._read(self._of_types)
+
     def default(self, annotation: bytes, element: bytes) -> list[Value]:
         """Returns the values in the default of an element."""
         return self._read(lambda: self._value(annotation, element, 0))
@@ -179,6 +192,15 @@ class _Reader:
         for _ in range(number):
             for _ in range(self._short()):
                 self._annotation(0)
+
+    def _of_types(self) -> None:
+        for _ in range(self._short()):
+            target = self._data[self._place]
+            if target not in _TARGET:
+                raise MalformedClass("CLS-ATTR", f"an annotation of a type at {target:#x}")
+            self._place += 1 + _TARGET[target]
+            self._place += 1 + 2 * self._data[self._place]
+            self._annotation(0)
 
     def _short(self) -> int:
         self._place += 2

@@ -82,7 +82,7 @@ class Dynamics:
         if found is None:
             made = self._made[method]
             if isinstance(made.shape, Lambda):
-                found = lambda_body(self._linkage, method, made.shape)
+                found = lambda_body(self._linkage, self._texts, method, made.shape)
             elif isinstance(made.shape, RecordMethod):
                 found = record_body(self._linkage, method, made.shape)
             elif isinstance(made.shape, Linked):

@@ -1,7 +1,8 @@
 """Lambdas and method references: the classes that `LambdaMetafactory` makes.
 
 Each call site gets a class of its own. It keeps the captured values in fields and declares the method of the
-functional interface, whose body calls the implementation as the method handle says (JVMS 4.4.8, 5.4.3.5).
+functional interface, whose body calls the implementation as the method handle says (JVMS 4.4.8, 5.4.3.5). If it is
+serializable, it declares `writeReplace`, which describes the lambda (`java.lang.invoke.SerializedLambda`).
 """
 
 from __future__ import annotations
@@ -10,16 +11,32 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cypher.program import APPLICATION, FINAL, JDK, PRIVATE, PUBLIC, SYNTHETIC
-from cypher.schema import NONE, Assign, Cast, Initialises, Load, New, Store
+from cypher.schema import (
+    NONE,
+    ArrayStore,
+    Assign,
+    Cast,
+    ClassConstant,
+    Initialises,
+    Load,
+    New,
+    Store,
+    StringConstant,
+)
 from loader.expansion import Body, Linkage, Row
 from loader.members import MadeMethod
 from loader.names import BOXES, OBJECT, SERIALIZABLE, parameters, reference_name, result
 from loader.resolution import INVOKESTATIC
 from loader.site import OPCODES, DynamicCall, Handle, host_name
+from loader.texts import Texts
 from loader.unit import CLASS, METHOD_HANDLE, METHOD_TYPE, NUMBER
 
 # Kinds of method handles (JVMS 4.4.8).
 _INVOKE_STATIC, _NEW = 6, 8
+
+_REPLACE, _REPLACE_DESCRIPTOR = "writeReplace", f"()L{OBJECT};"
+_SERIALIZED, _CLASS, _STRING = "java/lang/invoke/SerializedLambda", "Ljava/lang/Class;", "Ljava/lang/String;"
+_SERIALIZED_DESCRIPTOR = f"({_CLASS}{3 * _STRING}I{4 * _STRING}[L{OBJECT};)V"
 
 # Flags of `altMetafactory`.
 _SERIALIZABLE, _MARKERS, _BRIDGES = 1, 2, 4
@@ -28,11 +45,12 @@ _SERIALIZABLE, _MARKERS, _BRIDGES = 1, 2, 4
 class Lambda(NamedTuple):
     """A call of `LambdaMetafactory`.
 
-    `descriptors` are those of the method of the functional interface and of its bridges; `fields` those that
-    keep captured values, -1 for a primitive one.
+    `name` is that of the method of the functional interface, `descriptors` are its own and those of its bridges;
+    `fields` are those that keep captured values, -1 for a primitive one.
     """
 
     caller: int
+    name: str
     captured: tuple[str, ...]
     fields: tuple[int, ...]
     interfaces: tuple[str, ...]
@@ -55,6 +73,7 @@ def lambda_of(call: DynamicCall) -> Lambda | None:
     markers, bridges = _extras(call) if call.bootstrap_name == "altMetafactory" else ([], [])
     return Lambda(
         call.caller,
+        call.name,
         parameters(call.descriptor),
         (),
         tuple(dict.fromkeys((interface, *markers))),
@@ -89,8 +108,13 @@ def make_lambda(linkage: Linkage, body: Body, call: DynamicCall, shape: Lambda) 
     types = linkage.types
     interfaces = [types.named(each) for each in shape.interfaces]
     flags = FINAL | SYNTHETIC | (types.flags[call.caller] & (APPLICATION | JDK))
-    type_ = types.make(host_name(linkage, call, "Lambda"), flags, interfaces, len(shape.descriptors))
-    linkage.methods.add_made(type_, [_method(call.name, each, shape) for each in shape.descriptors])
+    methods = [_method(each, shape) for each in shape.descriptors]
+    if SERIALIZABLE in shape.interfaces:
+        # Beside the fixed ones: a class, seven strings, an array and its elements.
+        variables = 3 + 9 + len(shape.captured)
+        methods.append(MadeMethod(_REPLACE, _REPLACE_DESCRIPTOR, PRIVATE | FINAL | SYNTHETIC, 1, variables))
+    type_ = types.make(host_name(linkage, call, "Lambda"), flags, interfaces, len(methods))
+    linkage.methods.add_made(type_, methods)
     fields = tuple(
         linkage.fields.add(type_, f"cap{place}", each, PRIVATE | FINAL | SYNTHETIC)
         if reference_name(each)
@@ -106,11 +130,11 @@ def make_lambda(linkage: Linkage, body: Body, call: DynamicCall, shape: Lambda) 
     return type_, shape._replace(fields=fields)
 
 
-def _method(name: str, descriptor: str, shape: Lambda) -> MadeMethod:
+def _method(descriptor: str, shape: Lambda) -> MadeMethod:
     values = len(parameters(descriptor)) + len(shape.captured)
     count = 1 + len(parameters(descriptor))
     # Beside the fixed ones: each value loaded or cast, and boxed; a new object; a result before its cast.
-    return MadeMethod(name, descriptor, PUBLIC | SYNTHETIC, count, count + 2 + 2 * values + 2)
+    return MadeMethod(shape.name, descriptor, PUBLIC | SYNTHETIC, count, count + 2 + 2 * values + 2)
 
 
 class _Values:
@@ -162,9 +186,11 @@ class _Values:
         self._body.add(Initialises, type_)
 
 
-def lambda_body(linkage: Linkage, method: int, shape: Lambda) -> list[Row]:
+def lambda_body(linkage: Linkage, texts: Texts, method: int, shape: Lambda) -> list[Row]:
     """Returns the rows of a method of a lambda's class: it calls the implementation with what it has."""
-    _, _, descriptor = linkage.methods.name_of(method)
+    _, name, descriptor = linkage.methods.name_of(method)
+    if (name, descriptor) == (_REPLACE, _REPLACE_DESCRIPTOR) and SERIALIZABLE in shape.interfaces:
+        return _replace_body(linkage, texts, method, shape)
     count = 1 + len(parameters(descriptor))
     body = Body(method, 0)
     values = _Values(linkage, body, count + 2, count + 1, shape.caller)
@@ -204,6 +230,34 @@ def lambda_body(linkage: Linkage, method: int, shape: Lambda) -> list[Row]:
             body.add(Assign, raw, count)
         else:
             values.cast_to(raw, wanted_name, count)
+    return body.rows
+
+
+def _replace_body(linkage: Linkage, texts: Texts, method: int, shape: Lambda) -> list[Row]:
+    """Returns the rows of `writeReplace`: it describes the lambda by names, and by an array of the captured values."""
+    body, types = Body(method, 0), linkage.types
+    returned, thrown = 1, 2
+    values = _Values(linkage, body, 3, thrown, shape.caller)
+    body.add(New, types.named(_SERIALIZED), returned)
+    host = values.new_variable()
+    body.add(ClassConstant, shape.caller, host)
+    arguments = [(0, returned), (1, host)]
+    handle, interface = shape.handle, shape.interfaces[0]
+    names = (
+        (2, interface), (3, shape.name), (4, shape.descriptors[0]),
+        (6, handle.owner), (7, handle.name), (8, handle.descriptor), (9, shape.instantiated),
+    )  # fmt: skip
+    for position, name in names:
+        variable = values.new_variable()
+        body.add(StringConstant, texts.of(name), variable)
+        arguments.append((position, variable))
+    array = values.new_variable()
+    body.add(New, types.named(f"[L{OBJECT};"), array)
+    for variable, _ in _captured(values, body, shape):
+        if variable != NONE:
+            body.add(ArrayStore, variable, NONE, array)
+    arguments.append((10, array))
+    values.call(OPCODES[_NEW], _SERIALIZED, "<init>", _SERIALIZED_DESCRIPTOR, arguments, NONE)
     return body.rows
 
 

@@ -22,7 +22,7 @@ from loader.fields import Fields
 from loader.hierarchy import ARRAY, PRIMITIVE, Types
 from loader.lines import lines_of
 from loader.members import Methods
-from loader.names import is_array, parameters, reference_name
+from loader.names import parameters, reference_name
 from loader.nests import Nests
 from loader.part import Part, combine
 from loader.resolution import Resolver
@@ -133,6 +133,9 @@ class LinkedProgram:
     def providers_of(self, service: int) -> Sequence[int]:
         return self._declarations.providers_of(service)
 
+    def services_of_application(self) -> Sequence[int]:
+        return self._declarations.services_of_application()
+
     def types_like(self, prefix: str) -> Sequence[int]:
         names = self._sorted_names
         start, end = bisect_left(names, prefix), bisect_left(names, prefix + chr(0x10FFFF))
@@ -225,7 +228,7 @@ class LinkedProgram:
         return self._texts.may_name(text)
 
     def names_array_of(self, type_: int) -> bool:
-        return is_array(self._types.names[type_]) or self._texts.names_array_of(self._types.names[type_])
+        return self._texts.names_array_of(self._types.names[type_])
 
     def lines_of(self, methods: Int32, offsets: Int32) -> Int32:
         self._methods.enter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,7 +15,7 @@ from loader.csr import look_up
 from loader.names import is_array
 from loader.part import Part
 
-_ELEMENT = re.compile(r"\[L([^;\n\[]+);")
+_ARRAY = re.compile(r"(\[*)\[L([^;\n\[]+);")
 
 
 class Texts:
@@ -63,7 +64,7 @@ class Texts:
 
     @cached_property
     def _elements(self) -> frozenset[str]:
-        found: set[str] = set()
+        found: set[tuple[str, str]] = set()
         for part in self._parts:
             unit = part.unit
             columns = (
@@ -76,5 +77,7 @@ class Texts:
             for column in columns:
                 named[column] = True
             texts = part.text.many(np.flatnonzero(named & part.text.having("[", "L")).astype(np.int32))
-            found.update(_ELEMENT.findall("\n".join(texts)))
-        return frozenset(found)
+            found.update(_ARRAY.findall("\n".join(texts)))
+        # (of an array of arrays, its elements are arrays)
+        inner = (f"{'[' * depth}L{name};" for outer, name in found for depth in range(1, len(outer) + 1))
+        return frozenset(itertools.chain((name for _, name in found), inner))

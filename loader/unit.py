@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cypher.schema import Diagnostic
 
 # Bump whenever the translation of a class file changes: it is part of every cache key.
-VERSION = 11
+VERSION = 12
 # States of `Unit.method_code`.
 NO_CODE, TRANSLATED, DROPPED = range(3)
 

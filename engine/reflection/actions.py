@@ -27,7 +27,10 @@ from engine.reflection.relations import (
 )
 from engine.rules import Table, having, joined, rule
 
+# Dimensions of arrays that are told apart though the program names none such.
 DEEPEST_ARRAY = 2
+# Dimensions that a call adds which takes an array of lengths.
+MOST_LENGTHS = 3
 
 
 def instantiable(program: Program, type_: int) -> bool:
@@ -122,20 +125,21 @@ def constructor_new_instance(
 def new_array(
     sites: Table[ArrayCall], classes: Table[ClassAt], program: Program, members: Members
 ) -> Iterator[NewArray]:
-    """Finds the types of arrays that `Array.newInstance` makes, of at most DEEPEST_ARRAY dimensions.
+    """Finds the types of arrays that `Array.newInstance` makes.
 
     newArray(i, a) :- calls(i, "Array.newInstance"), actual(i, 0, v), points-to(v, c), classObject(c, t),
                       arrayOf(t, a).
 
-    Without a bound, the class of an array that was made would lead to ever deeper ones. If the classes are many, arrays
-    of the nearest supertypes that the program names stand for those of a class of which it names none.
+    Without a bound, the class of an array that was made would lead to ever deeper ones: beyond DEEPEST_ARRAY dimensions,
+    `Object[]` stands for those that the program doesn't name. A call that takes an array of lengths makes arrays of up to MOST_LENGTHS dimensions more.
+    If the classes are many, arrays of the nearest supertypes that the program names stand for those of a class of which
+    it names none.
     """
     for site, found in joined(sites, classes, few="pointer"):
-        if _has_arrays(program, found.type):
-            yield NewArray(site.site, program.array_of(found.type), 0)  # type: ignore[arg-type]
+        yield from _new_arrays(program, site, found.type)
     for site, found in joined(sites, classes, component="pointer"):
-        if _has_arrays(program, found.type) and found.type in members.named_elements(found.type):
-            yield NewArray(site.site, program.array_of(found.type), 0)  # type: ignore[arg-type]
+        if found.type in members.named_elements(found.type):
+            yield from _new_arrays(program, site, found.type)
     for site, found in joined(sites, classes, many="pointer"):
         for each in members.named_elements(found.type) if _has_arrays(program, found.type) else ():
             if each != found.type:
@@ -153,12 +157,30 @@ def unknown_array(
                   Object[] ∈ pt(a)
     """
     for site in having(sites, operands, few="pointer"):
-        yield NewArray(site.site, program.array_of(program.type_named(OBJECT)), 1)  # type: ignore[arg-type]
+        yield _any_array(program, site)
+
+
+def _new_arrays(program: Program, site: ArrayCall, element: int) -> Iterator[NewArray]:
+    """Yields the arrays that a call makes of a class."""
+    for _ in range(MOST_LENGTHS if site.lengths else 1):
+        if not _has_arrays(program, element):
+            if element >= 0:
+                yield _any_array(program, site)
+            return
+        element = program.array_of(element)
+        yield NewArray(site.site, element, 0)  # type: ignore[arg-type]
+
+
+def _any_array(program: Program, site: ArrayCall) -> NewArray:
+    """Returns that a call makes an array of which only is known that it is one of objects."""
+    return NewArray(site.site, program.array_of(program.type_named(OBJECT)), 1)  # type: ignore[arg-type]
 
 
 def _has_arrays(program: Program, type_: int) -> bool:
-    """Returns whether arrays of a type are told from others: not if they have too many dimensions, or are of primitives."""
-    return type_ >= 0 and not program.name_of_type(type_).startswith("[" * DEEPEST_ARRAY)
+    """Returns whether arrays of a type are told from others: if it is no primitive, and has few dimensions or is named."""
+    if type_ < 0:
+        return False
+    return not program.name_of_type(type_).startswith("[" * DEEPEST_ARRAY) or program.names_array_of(type_)
 
 
 @rule("resolvedInvoke", LIVSHITS)

@@ -109,6 +109,11 @@ class Api(NamedTuple):
         return (self.kind if self.sort == "handle" else -1,)
 
     @property
+    def takes_lengths(self) -> bool:
+        """Whether it makes an array of arrays, of the lengths in an array."""
+        return self.role == ARRAY_NEW and "[I" in self.descriptor
+
+    @property
     def lists(self) -> bool:
         """Whether it returns an array of what it finds."""
         return self.role in (LIST_MEMBERS, RELATED) and ")[" in self.descriptor
@@ -125,11 +130,11 @@ _HANDLE, _TYPE, _CLASS, _ANNOTATION = (
 _PRIMITIVES = {
     "Boolean": "Z", "Byte": "B", "Char": "C", "Short": "S", "Int": "I", "Long": "J", "Float": "F", "Double": "D",
 }  # fmt: skip
-# What declares methods that return annotations; what else implements the interface may return what it likes.
-_ANNOTATED = "java/lang/reflect/AnnotatedElement"
+# What declares methods that return annotations; what else implements these interfaces may return what it likes.
+_ANNOTATED = "java/lang/reflect/AnnotatedElement", "java/lang/reflect/AnnotatedType"
 _EXECUTABLES = METHOD, CONSTRUCTOR, EXECUTABLE
 _ELEMENTS = (
-    *_EXECUTABLES, CLASS, FIELD, COMPONENT, _ANNOTATED, "java/lang/reflect/AccessibleObject",
+    *_EXECUTABLES, CLASS, FIELD, COMPONENT, *_ANNOTATED, "java/lang/reflect/AccessibleObject",
     PARAMETER, "java/lang/Package", "java/lang/Module",
 )  # fmt: skip
 
@@ -302,7 +307,7 @@ API: tuple[Api, ...] = (
           ("load", f"(Ljava/lang/ModuleLayer;{_CLASS})Ljava/util/ServiceLoader;", 1),
           ("loadInstalled", f"({_CLASS})Ljava/util/ServiceLoader;", 0),
       )),
-    *(Api(owner, name, descriptor, ANNOTATION, subject, always=True, cut=owner != _ANNOTATED)
+    *(Api(owner, name, descriptor, ANNOTATION, subject, always=True, cut=owner not in _ANNOTATED)
       for owners, names, descriptor, subject in (
           (_ELEMENTS, ("getAnnotation", "getDeclaredAnnotation"), f"({_CLASS}){_ANNOTATION}", 1),
           (_ELEMENTS, ("getAnnotationsByType", "getDeclaredAnnotationsByType"), f"({_CLASS})[{_ANNOTATION}", 1),

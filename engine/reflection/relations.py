@@ -180,13 +180,15 @@ class NameCall(NamedTuple):
 class ArrayCall(NamedTuple):
     """Holds if `site` makes an array with elements of the class at `component`.
 
-    At `few` are the same classes, if these are few; else they are at `many`.
+    At `few` are the same classes, if these are few; else they are at `many`. `lengths` is 1 if the call takes an array
+    of lengths, so that the elements may be arrays of them, else 0.
     """
 
     site: CallSite
     component: Variable
     few: Variable
     many: Variable
+    lengths: int
 
 
 class NewInstanceCall(NamedTuple):

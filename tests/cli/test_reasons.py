@@ -22,6 +22,7 @@ public class Main {
     public static abstract class Shape {
         public static String named;
         public static void draw(String how) { }
+        public static Object unit() { return "unit"; }
     }
 
     interface Call { Object make() throws Throwable; }
@@ -47,6 +48,9 @@ public class Main {
         run(() -> method.invoke(null)); // unknown-method IllegalArgumentException
         Field field = given.getField("named"); // unknown-class
         run(() -> field.get(null)); // unknown-field null
+        Method unit = given.getMethod("unit"); // unknown-class
+        Object made = unit.invoke(null); // unknown-method
+        run(() -> made.getClass().getMethod("erase")); // unknown-class NoSuchMethodException
         run(() -> Class.forName("Absent")); // class-absent ClassNotFoundException
         run(() -> Shape.class.getMethod("erase")); // member-absent NoSuchMethodException
         run(() -> Shape.class.newInstance()); // nothing-to-act-on InstantiationException
