@@ -79,6 +79,11 @@ class Phrases:
             return self._source(origin.site, origin.callee)
         if origin.kind == chains.NATIVE:
             return f"what native method {self._method(origin.callee)} returns"
+        if origin.kind == chains.CLASS_OF and kind == heap.UNKNOWN:
+            method, offset = int(self._objects.method[obj]), int(self._objects.offset[obj])
+            line = self._names.line(method, offset)
+            at = f" in line {line}" if line >= 0 else ""
+            return f"the class of what an open call{at} of {self._method(method)} returns"
         if origin.kind == chains.CLASS_OF:
             return "its class, by getClass,"
         if origin.kind == chains.NAME_OF:

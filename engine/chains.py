@@ -238,7 +238,8 @@ class Chains:
                 return Origin(NAME_OF, pointer, method, offset, (Fact(_NAMED, (site, text)), put), site)
             if kind == heap.GENERIC and wanted != NONE:
                 return None
-            if kind == heap.CLASS_OF and payload == site:
+            asked = kind == heap.CLASS_OF and payload == site
+            if asked or (kind == heap.UNKNOWN and not own and site in self._asking):
                 return Origin(CLASS_OF, pointer, method, offset, (put,), site)
         if kind in _KNOWN:
             return None
@@ -249,6 +250,12 @@ class Chains:
         if callee == NONE:
             return None
         return Origin(SOURCE, pointer, method, offset, (put, Fact("Calls", (site, callee))), site, callee)
+
+    @cached_property
+    def _asking(self) -> frozenset[int]:
+        """The calls of getClass."""
+        objects = self._flow.evidence.objects
+        return frozenset(objects.payload[objects.kind == heap.CLASS_OF].tolist())
 
     def _by_list(self, pointer: int, obj: int, hops: Hops, wanted: int) -> Origin | None:
         """Returns the origin of a member object that is in an array that a reflective call returns."""

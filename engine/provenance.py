@@ -591,7 +591,8 @@ class Provenance:
         if origin.kind == RULE:
             return Premise(operand, chain, self._because(origin.relation, origin.site, obj))
         if origin.kind == CLASS_OF:
-            return Premise(operand, chain, parts=self._receiver(origin.site, declaring))
+            known = int(self.flow.evidence.objects.kind[obj]) == heap.CLASS_OF
+            return Premise(operand, chain, parts=self._receiver(origin.site, declaring) if known else ())
         if origin.kind == NAME_OF:
             return Premise(operand, chain, parts=self._bearer(origin))
         computes = origin.kind in (MADE, SOURCE) and self._computes(origin)

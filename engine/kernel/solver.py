@@ -170,7 +170,7 @@ class KernelSolver:
         count = self._state.counters
         sites, callees = np.empty((2, count[pools.CALLED]), np.int32)
         number = doors.list_calls(self._table, since, sites, callees)
-        return sites[:number].copy(), callees[:number].copy(), int(count[pools.CALLS])
+        return sites[:number], callees[:number], int(count[pools.CALLS])
 
     def reached(self) -> Int32:
         found: Int32 = self._state.calls.reached[: self._state.counters[pools.REACHED]].copy()

@@ -157,7 +157,7 @@ def unknown_array(
                   Object[] ∈ pt(a)
     """
     for site in having(sites, operands, few="pointer"):
-        yield _any_array(program, site)
+        yield NewArray(site.site, program.array_of(program.type_named(OBJECT)), 1)  # type: ignore[arg-type]
 
 
 def _new_arrays(program: Program, site: ArrayCall, element: int) -> Iterator[NewArray]:
@@ -165,15 +165,10 @@ def _new_arrays(program: Program, site: ArrayCall, element: int) -> Iterator[New
     for _ in range(MOST_LENGTHS if site.lengths else 1):
         if not _has_arrays(program, element):
             if element >= 0:
-                yield _any_array(program, site)
+                yield NewArray(site.site, program.array_of(program.type_named(OBJECT)), 1)  # type: ignore[arg-type]
             return
+        yield NewArray(site.site, program.array_of(element), 0)  # type: ignore[arg-type]
         element = program.array_of(element)
-        yield NewArray(site.site, element, 0)  # type: ignore[arg-type]
-
-
-def _any_array(program: Program, site: ArrayCall) -> NewArray:
-    """Returns that a call makes an array of which only is known that it is one of objects."""
-    return NewArray(site.site, program.array_of(program.type_named(OBJECT)), 1)  # type: ignore[arg-type]
 
 
 def _has_arrays(program: Program, type_: int) -> bool:

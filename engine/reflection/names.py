@@ -316,12 +316,8 @@ class Members:
         """Returns the nearest supertypes of which the program names arrays: `type_` itself if it does so of that."""
         found = self._elements.get(type_)
         if found is None:
-            program, supertypes_of = self.program, self.program.supertypes_of
-            named = [
-                each
-                for each in supertypes_of(type_)
-                if program.name_of_type(each).startswith("[") or program.names_array_of(each)
-            ]
+            supertypes_of = self.program.supertypes_of
+            named = [each for each in supertypes_of(type_) if self.program.names_array_of(each)]
             above = {other for each in named for other in supertypes_of(each) if other != each}
             found = self._elements[type_] = sorted(set(named) - above)
         return found

@@ -1,4 +1,6 @@
+import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Array;
+import java.lang.reflect.Method;
 import support.Probe;
 
 /**
@@ -16,9 +18,15 @@ class ArrayOfLengths {
 
     static class E { void go() { Probe.reached(); } }
 
+    static class F {
+        void go() { Probe.reached(); }
+        static void askedOfDeepest() { }
+    }
+
+    static void found(Object handle) { Probe.reached(); }
     static void refused() { Probe.reached(); }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws Exception {
         A[][] made = (A[][]) Array.newInstance(A.class, new int[] {1, 1});
         made[0][0] = new A();
         made[0][0].go(); // $ points-to: calls=A.go
@@ -31,6 +39,12 @@ class ArrayOfLengths {
         D[][][] deeper = (D[][][]) Array.newInstance(D[][].class, 1);
         deeper[0] = new D[][] {{new D()}};
         deeper[0][0][0].go(); // $ points-to: calls=D.go
+        Object[] deepest = (Object[]) Array.newInstance(F[][].class, 1);
+        deepest[0] = new F[][] {{new F()}};
+        ((F[][]) deepest[0])[0][0].go(); // $ calls=F.go
+        Class<?> element = deepest.getClass().getComponentType().getComponentType().getComponentType();
+        Method asked = element.getDeclaredMethod("askedOfDeepest");
+        MethodHandles.lookup().unreflect(asked).describeConstable().ifPresent(ArrayOfLengths::found); // $ points-to: reaches=ArrayOfLengths.found
         Object flat = Array.newInstance(E.class, 1);
         ((E[]) flat)[0] = new E();
         if (flat instanceof E[][]) {

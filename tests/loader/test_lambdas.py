@@ -290,6 +290,7 @@ def test_alt_metafactory_adds_markers_and_bridges() -> None:
     assert [program.name_of_method(each)[1:] for each in program.methods_of(type_)] == [
         ("apply", SAM),
         ("apply", bridge),
+        ("writeReplace", "()Ljava/lang/Object;"),
     ]
     ((kind, callee, _),) = calls_of(program, body_of(program, bridge))
     assert (kind, callee) == ("STATIC", "M.impl" + SAM)
@@ -301,7 +302,7 @@ BRIDGE = "(LB;)Ljava/lang/Object;"
 @pytest.mark.parametrize(
     ("extra", "interfaces", "methods"),
     [
-        (((NUMBER, 1),), ["F", "java/io/Serializable"], 1),
+        (((NUMBER, 1),), ["F", "java/io/Serializable"], 2),
         (((NUMBER, 2), (NUMBER, 1), (CLASS, "java/Mark")), ["F", "java/Mark"], 1),
         (((NUMBER, 4), (NUMBER, 1), (METHOD_TYPE, BRIDGE)), ["F"], 2),
         (((NUMBER, 6), (NUMBER, 0), (NUMBER, 1), (METHOD_TYPE, BRIDGE)), ["F"], 2),

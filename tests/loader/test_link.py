@@ -662,7 +662,8 @@ def test_arrays_are_named_by_instructions_and_descriptors_but_not_by_string_cons
     program = program_of(Class("p/Main", methods=(main(*rows),), fields=fields), *map(Class, names))
     found = [each for each in names if program.names_array_of(program.type_named(each))]
     assert found == ["p/New", "p/Passed", "p/Held"]
-    assert program.names_array_of(program.type_named("[Lp/New;"))
+    arrays = ("[Lp/Passed;", "[Lp/New;", "[[Lp/Passed;")
+    assert [program.names_array_of(program.type_named(each)) for each in arrays] == [True, False, False]
 
 
 def test_lines_are_those_of_the_nearest_entry_before() -> None:
