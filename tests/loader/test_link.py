@@ -769,6 +769,16 @@ def annotated(name: str, annotation: str, attribute: str = "RuntimeVisibleAnnota
     return raw_unit_of(raw, RawClass(annotation))
 
 
+@pytest.mark.parametrize("target", [b"\x00\0", b"\x10\0\0", b"\x11\0\0", b"\x13", b"\x16\0", b"\x17\0\0"])
+@pytest.mark.parametrize("path", [b"\0", b"\2\0\0\3\1"], ids=["itself", "within"])
+def test_annotations_of_types_are_read_wherever_they_stand(target: bytes, path: bytes) -> None:
+    raw = RawClass("a/App")
+    content = b"\0\1" + target + path + struct.pack(">HH", raw.pool.utf8("La/OfType;"), 0)
+    raw.attributes.append(("RuntimeVisibleTypeAnnotations", content))
+    program = link([(raw_unit_of(raw, RawClass("a/OfType")), "application", "app.jar")])
+    assert [program.name_of_type(each) for each in program.annotation_types()] == ["a/OfType"]
+
+
 def test_annotations_at_run_time_are_those_outside_the_jdk() -> None:
     units = [
         (annotated("java/lang/Object", "a/OfJdk"), "jdk", "rt.jar"),
