@@ -792,9 +792,9 @@ class Reflection:
             self._arrive_classes(operand, fresh.tolist())
 
     def _ask_unknown(self) -> None:
-        """Has calls of getClass return unknown classes, of objects that open calls return: to be honest about what they find.
+        """Has calls of getClass return unknown classes, of what open calls return.
 
-        Such an object is in no points-to set; it is followed by direct flow, outside the JDK.
+        Such an object is in no points-to set: it is followed by direct flow, outside the JDK.
         """
         asking = dict.fromkeys(
             site

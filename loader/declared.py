@@ -99,8 +99,8 @@ class Annotations:
     """The annotations of a class and its members.
 
     `values` are the strings and classes that those visible at run time, and defaults of elements, hold; `visible` the
-    descriptors of the types of the former, on parameters, types and components of records too, each once; `of_class`, `of_fields` and `of_methods` those
-    of all, in the order of the class file.
+    descriptors of the types of the former, each once, on parameters, types and components of records, too; `of_class`,
+    `of_fields` and `of_methods` those of all, in the order of the class file.
     """
 
     def __init__(self, file: ClassFile) -> None:
