@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +14,8 @@ from loader.csr import look_up
 from loader.names import is_array
 from loader.part import Part
 
-_ARRAY = re.compile(r"(\[*)\[L([^;\n\[]+);")
+_ELEMENT = re.compile(r"\[L([^;\n\[]+);")
+_MOST_DIMENSIONS = 255  # of an array (JVMS 4.4.1)
 
 
 class Texts:
@@ -64,7 +64,7 @@ class Texts:
 
     @cached_property
     def _elements(self) -> frozenset[str]:
-        found: set[tuple[str, str]] = set()
+        found: set[str] = set()
         for part in self._parts:
             unit = part.unit
             columns = (
@@ -77,7 +77,25 @@ class Texts:
             for column in columns:
                 named[column] = True
             texts = part.text.many(np.flatnonzero(named & part.text.having("[", "L")).astype(np.int32))
-            found.update(_ARRAY.findall("\n".join(texts)))
-        # (of an array of arrays, its elements are arrays)
-        inner = (f"{'[' * depth}L{name};" for outer, name in found for depth in range(1, len(outer) + 1))
-        return frozenset(itertools.chain((name for _, name in found), inner))
+            found.update(_ELEMENT.findall("\n".join(texts)))
+            for text in texts:
+                if "[[" in text:
+                    found.update(_inner_arrays(text))
+        return frozenset(found)
+
+
+def _inner_arrays(text: str) -> Iterator[str]:
+    """Yields the types of the arrays that are elements of arrays in a descriptor.
+
+    >>> list(_inner_arrays("([[La/B;[La/C;[[[I)V"))
+    ['[La/B;']
+    """
+    depth = 0
+    for piece in text.split("[")[1:]:
+        if piece:
+            name, end, _ = piece.partition(";")
+            if end and name.startswith("L"):
+                yield from (f"{'[' * each}{name};" for each in range(1, min(depth, _MOST_DIMENSIONS) + 1))
+            depth = 0
+        else:
+            depth += 1
