@@ -124,7 +124,8 @@ class Annotations:
             self._read(file, member.attributes, types)
             found = file.attribute(b"RuntimeVisibleParameterAnnotations", member.attributes)
             if found is not None:
-                self._see(_Reader(file, *found), 1)
+                reader = _Reader(file, *found)
+                self._see(reader, reader.listed(1))
             found = file.attribute(b"AnnotationDefault", member.attributes)
             if found is not None:
                 self.values += _Reader(file, *found).default(own, file.pool.utf8(member.name))
@@ -135,18 +136,17 @@ class Annotations:
             if found is not None:
                 reader = _Reader(file, *found)
                 if attribute == b"RuntimeVisibleAnnotations":
-                    self._see(reader, 0)
+                    self._see(reader, reader.listed(0))
                 else:
                     reader.listed(0)
                 types += reader.types
         found = file.attribute(b"RuntimeVisibleTypeAnnotations", attributes)
         if found is not None:
             reader = _Reader(file, *found)
-            self.values += reader.of_types()
-            self.visible |= dict.fromkeys(reader.types)
+            self._see(reader, reader.of_types())
 
-    def _see(self, reader: _Reader, lists_of: int) -> None:
-        self.values += reader.listed(lists_of)
+    def _see(self, reader: _Reader, values: list[Value]) -> None:
+        self.values += values
         self.visible |= dict.fromkeys(reader.types)
 
 

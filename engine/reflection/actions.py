@@ -131,9 +131,9 @@ def new_array(
                       arrayOf(t, a).
 
     Without a bound, the class of an array that was made would lead to ever deeper ones: beyond DEEPEST_ARRAY dimensions,
-    `Object[]` stands for those that the program doesn't name. A call that takes an array of lengths makes arrays of up to MOST_LENGTHS dimensions more.
-    If the classes are many, arrays of the nearest supertypes that the program names stand for those of a class of which
-    it names none.
+    `Object[]` stands for those that the program doesn't name. A call that takes an array of lengths makes arrays of up to
+    MOST_LENGTHS dimensions more. If the classes are many, arrays of the nearest supertypes that the program names stand
+    for those of a class of which it names none.
     """
     for site, found in joined(sites, classes, few="pointer"):
         yield from _new_arrays(program, site, found.type)

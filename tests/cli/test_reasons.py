@@ -126,3 +126,11 @@ def test_each_reason_is_explained(classes: Path) -> None:
         done = run_command("explain", wanted, "--run", classes.parent / "run", "--format", "json")
         explained = json.loads(done.output)
         assert [len(one["answers"]) > 0 for one in explained] == [True], LINES[each["line"] - 1]
+
+
+def test_an_unknown_class_is_explained_by_the_open_call(classes: Path) -> None:
+    asking = next(number for number, line in enumerate(LINES, 1) if "made.getClass()" in line)
+    opening = next(number for number, line in enumerate(LINES, 1) if "unit.invoke(null)" in line)
+    (site,) = (each for each in sites(classes) if each["line"] == asking)
+    done = run_command("explain", f"{site['caller']}@{site['offset']}", "--run", classes.parent / "run")
+    assert f"the class of what an open call in line {opening} of Main.main returns" in done.output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.diagnostics import groups
+from cli.present import write_json
 from cli.text import bytes_of, quoted, shown, spreadsheet_cell
 from cypher.schema import Diagnostic
 
@@ -61,3 +63,14 @@ def test_diagnostics_are_grouped_by_code_and_archive_gravest_first() -> None:
         ("A", "y.jar", 1, "none", "third"),
         ("B", "x.jar", 1, "none", "n"),
     ]
+
+
+@pytest.mark.parametrize("value", [[], [1], [{"a": [1, 2]}, {"b": "\ud800"}], {"a": [1]}, None])
+def test_json_is_of_a_list_an_element_a_line(value: object, capsys: pytest.CaptureFixture[str]) -> None:
+    write_json(value)
+    written = capsys.readouterr().out
+    assert json.loads(written) == value
+    assert written.isascii()
+    assert written.endswith("\n")
+    if isinstance(value, list) and value:
+        assert [json.loads(line.rstrip(",")) for line in written.splitlines()[1:-1]] == value
